@@ -64,6 +64,7 @@ from funcgrad.tracing.samples import (
     uniform,
 )
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import AnyPrimitive, Array, ArrayLike
 
 __all__ = [
     "Aval",
@@ -109,7 +110,7 @@ for _package in (ops, transforms):
         import_module(_module.name)
 
 
-def primitive(name: str, **params: Any) -> Any:
+def primitive(name: str, **params: object) -> AnyPrimitive:
     """The primitive operation of this name with these parameters, as it stands in a Program.
 
     Raises ProgramError if there is no such primitive, TypeError if it has other parameters.
@@ -128,7 +129,7 @@ def primitive(name: str, **params: Any) -> Any:
     return cls(**params)
 
 
-def call_program(program: Program, *operands: Any) -> Sequence[Any]:
+def call_program(program: Program, *operands: ArrayLike) -> Sequence[Any]:
     """The outputs of a Program on flat operands that have the types of its inputs.
 
     Called inside a function that is being recorded, its equations become part of the record.
@@ -140,7 +141,7 @@ def call_program(program: Program, *operands: Any) -> Sequence[Any]:
     return _run(program, operands)
 
 
-def captured_array(digest: str) -> Any:
+def captured_array(digest: str) -> Array:
     """The array that `Program.to_numpy_source` named by this digest in this process.
 
     Raises ProgramError if nobody holds the array any more, or in another process: pass it instead.

@@ -25,7 +25,7 @@ from funcgrad.ops.arrays.movement import concatenate
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Array, Foreign, Tree
 
 __all__ = ["Progress", "fori_loop", "progress", "scan", "while_loop"]
 
@@ -40,7 +40,7 @@ PIECE_SECONDS = 0.1
 """How long a piece of a loop is to take whose trips nobody knows beforehand."""
 
 
-def bar_class() -> Any:
+def bar_class() -> Foreign:
     """The class of tqdm's bars, or MissingExtraError."""
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore] # noqa: PLC0415 - an extra
@@ -124,14 +124,14 @@ def progress(iterable: Iterable[Item], *, description: str = "", total: int | No
 
 def scan(
     f: Function,
-    init: Any,
-    xs: Any = None,
+    init: Tree,
+    xs: Tree = None,
     length: int | None = None,
     reverse: bool = False,
     *,
     progress: str = "",
     report: Report | None = None,
-) -> Any:
+) -> Tree:
     """`fg.scan` with a bar named `progress`. ``report(carry)`` says what to show beside it, now and then.
 
     Raises as `fg.scan` does, and MissingExtraError without tqdm.
@@ -169,7 +169,7 @@ def fori_loop(
     lower: int,
     upper: int,
     body_fun: Function,
-    init_val: Any,
+    init_val: Tree,
     *,
     progress: str = "",
     report: Report | None = None,
@@ -197,11 +197,11 @@ def fori_loop(
 def while_loop(
     cond_fun: Function,
     body_fun: Function,
-    init_val: Any,
+    init_val: Tree,
     *,
     progress: str = "",
     report: Report | None = None,
-) -> Any:
+) -> Tree:
     """`fg.while_loop` with a count of its trips, named `progress`; ``report(value)`` is shown beside it.
 
     Raises as `fg.while_loop` does, and MissingExtraError without tqdm.
@@ -262,7 +262,7 @@ class Bar:
     def __exit__(self, *error: object) -> None:
         self._bar.close()
 
-    def move(self, trips: int, carry: Any) -> None:
+    def move(self, trips: int, carry: Tree) -> None:
         """Show that so many more trips have been made."""
         if self._report is not None:
             self._bar.set_postfix_str(postfix(self._report(carry)), refresh=False)
@@ -281,7 +281,7 @@ def pieces(trips: int, reverse: bool) -> list[tuple[int, int]]:
     return found[::-1] if reverse else found
 
 
-def values_exist(arguments: Any) -> bool:
+def values_exist(arguments: Tree) -> bool:
     """Whether what is computed from these, in the trace that is open, has values."""
     if not all(x.has_value() for x in tree.leaves(arguments) if isinstance(x, Tracer)):
         return False
@@ -298,7 +298,7 @@ def _inputs_have_values(recorder: Recorder) -> bool:
     return True
 
 
-def evaluated(result: Any) -> Any:
+def evaluated(result: Tree) -> Tree:
     """The result, computed now and not when it is first asked for."""
     for x in tree.leaves(result):
         if isinstance(x, Tracer):

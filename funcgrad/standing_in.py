@@ -46,7 +46,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 f"{self.ours} does not support {name!r}: {self.refused[name]}", name=fullname
             )
 
-    def create_module(self, spec: ModuleSpec) -> Any:
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = importlib.import_module(self.ours + spec.name[len(self.theirs) :])
         self._specs[spec.name] = module.__spec__
         return module

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from types import TracebackType
-from typing import Any
 
 from funcgrad.config import tracebacks_are_full
 from funcgrad.source import is_library_code
+from funcgrad.types import Foreign
 
 __all__ = ["install", "rendered"]
 
@@ -37,7 +37,7 @@ def rendered(error: BaseException) -> list[str]:
     return [*lines, HINT] if hidden else lines
 
 
-def running_shell() -> Any:
+def running_shell() -> Foreign:
     """The IPython shell of this process, or None."""
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
     return get_ipython() if get_ipython is not None else None
@@ -100,7 +100,7 @@ def install() -> None:
 
 
 def show(
-    shell: Any,
+    shell: Foreign,
     kind: type[BaseException],
     error: BaseException,
     traceback: TracebackType | None,

@@ -9,18 +9,35 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 __all__ = [
+    "AnyPrimitive",
+    "Anything",
     "Array",
     "ArrayLike",
     "Arrays",
     "AxisLike",
     "DTypeLike",
     "Device",
+    "ExtraArguments",
+    "Foreign",
     "Index",
+    "NormOrder",
+    "NumbaFunction",
     "Number",
+    "Option",
+    "Padding",
+    "Result",
+    "ScipyResult",
     "ShapeLike",
     "Tree",
+    "UfuncLike",
     "UfuncOption",
 ]
+
+AnyPrimitive: TypeAlias = Any
+"""A primitive whose class is known from elsewhere: its parameters are attributes that only that class has."""
+
+Anything: TypeAlias = Any
+"""An object of any class, asked for what its class turns out to have. Where nothing is, it is an `object`."""
 
 Array: TypeAlias = Any
 """An array of NumPy's, one of its scalars, or a tracer of one of them."""
@@ -40,17 +57,44 @@ DTypeLike: TypeAlias = Any
 Device: TypeAlias = Any
 """What says where an array or a tensor is: a device or its name; None is where it would be anyway."""
 
+ExtraArguments: TypeAlias = Any
+"""SciPy's `args`: a tuple of further arguments for the user's function, or the only one."""
+
+Foreign: TypeAlias = Any
+"""An object of a package that has no types: Numba's, llvmlite's, SciPy's, Dask's."""
+
 Index: TypeAlias = Any
 """What stands in brackets: integers, slices, ``...``, None, arrays, tracers, and tuples of these."""
 
+NormOrder: TypeAlias = Any
+"""Which norm: a number, infinite ones too, a name such as "fro", or None."""
+
 Number: TypeAlias = Any
 """A number of Python's or of NumPy's, or a tracer of one; None where that is the default."""
+
+NumbaFunction: TypeAlias = Any
+"""A function that Numba compiles: of ``njit``, ``vectorize`` or ``guvectorize``."""
+
+Option: TypeAlias = Any
+"""An option as NumPy, SciPy or PyTorch takes it: one of several names, and often something else."""
+
+Padding: TypeAlias = Any
+"""What surrounds an array: "valid", "same", a number for all axes, one for each, or a pair for each."""
+
+Result: TypeAlias = Any
+"""What a function of the user's returns: any nesting of containers, or anything else."""
+
+ScipyResult: TypeAlias = Any
+"""SciPy's object for results, or the tuple or array that the same function gives in its place."""
 
 ShapeLike: TypeAlias = Any
 """A size, or several: a tuple, a list, or an array of integers."""
 
 Tree: TypeAlias = Any
 """Any nesting of containers; everything else is a leaf."""
+
+UfuncLike: TypeAlias = Any
+"""A ufunc of NumPy's or of another package, or what is called as one is."""
 
 UfuncOption: TypeAlias = Any
 """What the options that ufuncs share are given: `where`, `casting`, `order`, `dtype`, `subok`."""

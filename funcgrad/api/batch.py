@@ -33,6 +33,7 @@ from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.batching import batch_program, mapped_outputs
+from funcgrad.types import Array, ArrayLike, Tree
 
 Function = Callable[..., Any]
 Item = TypeVar("Item", bound=np.generic)
@@ -41,39 +42,39 @@ Item = TypeVar("Item", bound=np.generic)
 @overload
 def vmap(
     fun: Callable[..., NDArray[Item]],
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    axis_name: Any = None,
+    in_axes: Tree = 0,
+    out_axes: Tree = 0,
+    axis_name: object = None,
     axis_size: int | None = None,
 ) -> Callable[..., NDArray[Item]]: ...
 @overload
 def vmap(
     fun: Callable[..., float],
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    axis_name: Any = None,
+    in_axes: Tree = 0,
+    out_axes: Tree = 0,
+    axis_name: object = None,
     axis_size: int | None = None,
 ) -> Callable[..., NDArray[Any]]: ...
 @overload
 def vmap(
     fun: Function,
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    axis_name: Any = None,
+    in_axes: Tree = 0,
+    out_axes: Tree = 0,
+    axis_name: object = None,
     axis_size: int | None = None,
 ) -> TransformedFunction[..., Any]: ...
 @overload
 def vmap(
-    *, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: int | None = None
+    *, in_axes: Tree = 0, out_axes: Tree = 0, axis_name: object = None, axis_size: int | None = None
 ) -> Callable[[Function], Function]: ...
 
 
 @transform
 def vmap(
     fun: Function,
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    axis_name: Any = None,
+    in_axes: Tree = 0,
+    out_axes: Tree = 0,
+    axis_name: object = None,
     axis_size: int | None = None,
 ) -> Function:
     """A function that maps `fun` over an axis of its arguments, in one batched Program.
@@ -120,7 +121,7 @@ ASKED_FOR_A_VALUE = (TracedBranchError, ConcretizationError, IndexError)
 """What is raised where a value is asked for; IndexError by an array of NumPy's at a traced index."""
 
 
-def one_by_one(fun: Function, mapping: Mapping, batches: Sequence[Any], out_axes: Any) -> Any:
+def one_by_one(fun: Function, mapping: Mapping, batches: Sequence[Any], out_axes: Tree) -> Tree:
     """The results of a function whose examples part ways for good, example by example, as Python runs it."""
     structure: list[Any] = []
     rows = []
@@ -141,7 +142,7 @@ def one_by_one(fun: Function, mapping: Mapping, batches: Sequence[Any], out_axes
     return tree.unflatten(structure[0], placed(columns, targets))
 
 
-def stacked(column: Sequence[Any]) -> Any:
+def stacked(column: Sequence[Any]) -> Array:
     """The results of all examples along a new first axis; raises ShapeError where their shapes differ."""
     shapes = [np.shape(x) for x in column]
     for k, shape in enumerate(shapes):
@@ -211,7 +212,7 @@ class Batch:
         self.mapping.refuse_written(self.name, self._changes.written)
         return [*outs, *self._changes.left(self.name)]
 
-    def results(self, traced: Traced, out_axes: Any) -> Any:
+    def results(self, traced: Traced, out_axes: Tree) -> Tree:
         """The results of all examples; what these have written is in the caller's arrays by then."""
         n = len(self.batches)
         n_extra = len(traced.operands) - n
@@ -341,7 +342,7 @@ class Mapping:
         give_back(name, self._leaves, numbers, moved)
 
 
-def as_array(leaf: Any) -> Any:
+def as_array(leaf: ArrayLike) -> Array:
     """A mapped leaf as a tracer or array."""
     return leaf if isinstance(leaf, Tracer | np.ndarray) else np.asarray(leaf)
 
@@ -357,7 +358,7 @@ def refuse_unmapped(targets: Sequence[Any], mapped: Sequence[bool]) -> None:
             )
 
 
-def with_axis_at(x: Any, axis: Any, index: int) -> Any:
+def with_axis_at(x: Array, axis: int | None, index: int) -> Array:
     """A batched output with its batch axis moved to `axis`, or without it where that is None."""
     if axis is None:
         # Program outputs carry the axis even where every example is the same; all copies are equal.

@@ -18,6 +18,7 @@ from funcgrad.ops.elementwise.complexes import real
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array
 
 Tree = TypeVar("Tree")
 
@@ -59,7 +60,7 @@ def ravel_pytree(pytree: Tree) -> tuple[Any, Callable[[Any], Tree]]:
     return own(concatenate(flat, 0)), Unravel(treedef, avals)
 
 
-def own(x: Any) -> Any:
+def own(x: Array) -> Array:
     """`x`, in memory of its own: optimisers write into their vectors."""
     return x.copy() if isinstance(x, np.ndarray) else x
 

@@ -51,6 +51,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.tree.straight import straight_call
+from funcgrad.types import Anything, Tree
 
 register()
 
@@ -94,7 +95,7 @@ def jit(
     donate_argnums: Numbers = (),
     control_flow: bool = True,
     unroll: int = UNROLLED_OPERATIONS,
-) -> Any:
+) -> Callable[..., Any]:
     """`fun` compiled: recorded once for each kind of arguments, then run as native code.
 
     Arguments may be pytrees of arrays and numbers; results too. A kind of arguments is their structure,
@@ -148,7 +149,7 @@ REFS = None
 """The place, among static arguments, of which leaves are places that may be written into."""
 
 
-def without_refs(static: Any, leaves: list[Any]) -> tuple[Any, list[Any]]:
+def without_refs(static: Anything, leaves: list[Any]) -> tuple[Any, list[Any]]:
     """The leaves with arrays for places that hold them; which these are is part of the key."""
     kinds = tuple([(k, x.kind) for k, x in enumerate(leaves) if type(x) is Ref])
     if not kinds:
@@ -192,7 +193,7 @@ class Specialization:
         self._straight: Callable[..., Any] | None = None
 
     @property
-    def executable(self) -> Any:
+    def executable(self) -> Anything:
         """The native code, compiled when it is first asked for."""
         if self._executable is None:
             from funcgrad.compile.runtime.executable import compiled  # noqa: PLC0415 - when first needed
@@ -201,12 +202,12 @@ class Specialization:
             self._executable = compiled(self.program, strict=True, donated=self.donated)
         return self._executable
 
-    def result(self, outs: Sequence[Any]) -> Any:
+    def result(self, outs: Sequence[Any]) -> Tree:
         """What the function returns, from the results of the Program."""
         n_last = self.guarded + len(self.written)
         return tree.unflatten(self.out_tree, outs[:-n_last] if n_last else outs)
 
-    def straight(self, arguments: Any) -> Callable[..., Any] | None:
+    def straight(self, arguments: Anything) -> Callable[..., Any] | None:
         """The native code as a function of arguments and keyword arguments of this structure."""
         if self._straight is None:
             self._straight = straight_call(self.executable.call, arguments, self.out_tree)
@@ -533,7 +534,7 @@ class JittedFunction(TransformedFunction[P, R]):
             start += count
         return frozenset(found)
 
-    def kind(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, tuple[Aval, ...]]:
+    def kind(self, *args: object, **kwargs: object) -> tuple[Any, Any, tuple[Aval, ...]]:
         """What of arguments is compiled for: static ones, the structure and the types of the others."""
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
@@ -548,7 +549,7 @@ class JittedFunction(TransformedFunction[P, R]):
         """
         return Lowered(self, args, kwargs)
 
-    def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Tree:
         """The shapes and dtypes of the results, which are not computed.
 
         >>> print(jit(lambda x: 2.0 * x).eval_shape(np.ones(3)))
@@ -579,18 +580,18 @@ class JittedFunction(TransformedFunction[P, R]):
         html: str = presenter("results", "jitted_html")(self)
         return html
 
-    def specialized(self, *args: Any, **kwargs: Any) -> Specialization:
+    def specialized(self, *args: object, **kwargs: object) -> Specialization:
         """What is made for these arguments."""
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         static, leaves = without_refs(static, leaves)
         return with_packages(self._specialization, static, treedef, leaves, args, kwargs)
 
-    def program(self, *args: Any, **kwargs: Any) -> Program:
+    def program(self, *args: object, **kwargs: object) -> Program:
         """The Program that is compiled for these arguments."""
         return self.specialized(*args, **kwargs).program
 
-    def kernel_source(self, *args: Any, **kwargs: Any) -> str:
+    def kernel_source(self, *args: object, **kwargs: object) -> str:
         """The source of the native code for these arguments, with the user's lines as comments.
 
         It is a string; a notebook shows it in colours.

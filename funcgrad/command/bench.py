@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import funcgrad as fg
 from funcgrad.command.page import paragraph, table_lines
+from funcgrad.types import Array
 
 __all__ = ["CASES", "PEERS", "Case", "bench"]
 
@@ -51,32 +53,32 @@ class Case:
 # -- what is differentiated ---------------------------------------------------------------------------------
 
 
-def small(xp: Any, x: Any) -> Any:
+def small(xp: ModuleType, x: Array) -> Array:
     """Four operations on ten numbers: what a call costs."""
     return xp.sum(xp.tanh(x) ** 2 * 0.5)
 
 
-def rosenbrock(xp: Any, x: Any) -> Any:
+def rosenbrock(xp: ModuleType, x: Array) -> Array:
     """The banana valley in many dimensions."""
     return xp.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
 
 
-def logistic(xp: Any, w: Any, X: Any, y: Any) -> Any:
+def logistic(xp: ModuleType, w: Array, X: Array, y: Array) -> Array:
     """The mean logistic loss of a linear model."""
     return xp.mean(xp.log1p(xp.exp(-y * (X @ w))))
 
 
-def network(xp: Any, w: Any, V: Any, X: Any) -> Any:
+def network(xp: ModuleType, w: Array, V: Array, X: Array) -> Array:
     """Two layers, the first of which is fitted."""
     return xp.mean((xp.tanh(X @ w) @ V) ** 2)
 
 
-def elementwise(xp: Any, x: Any) -> Any:
+def elementwise(xp: ModuleType, x: Array) -> Array:
     """A long row of functions of each element."""
     return xp.sum(xp.exp(-(x**2)) * xp.sin(3.0 * x) / (1.0 + x**2))
 
 
-def recurrence(xp: Any, a: Any, h: Any) -> Any:
+def recurrence(xp: ModuleType, a: Array, h: Array) -> Array:
     """A Python loop of small steps."""
     for _ in range(30):
         h = xp.tanh(a @ h) + 0.1 * h

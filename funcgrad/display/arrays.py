@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.text.spelling import captured_text
+from funcgrad.types import Number
 
 __all__ = ["array_words", "number_words"]
 
@@ -38,7 +39,7 @@ def array_words(value: object) -> str:
     return _many(array)
 
 
-def number_words(number: Any) -> str:
+def number_words(number: Number) -> str:
     """A number, shortened.
 
     >>> number_words(np.float32(0.1)), number_words(1234567.0), number_words(np.True_)

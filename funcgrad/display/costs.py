@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.ir.program import Equation, Program
 from funcgrad.ir.text.spelling import subprograms
+
+if TYPE_CHECKING:
+    from funcgrad.ir.avals import Aval
 
 __all__ = ["Cost", "bytes_of", "cost_of", "cost_of_program", "count_words", "size_words"]
 
@@ -50,7 +53,7 @@ class Cost:
         )
 
 
-def bytes_of(aval: Any) -> int:
+def bytes_of(aval: Aval) -> int:
     """The memory that an array of this type takes.
 
     >>> from funcgrad.ir.avals import Aval

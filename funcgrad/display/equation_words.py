@@ -18,6 +18,7 @@ from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.printing import Layout, block_names
 from funcgrad.ir.text.spelling import captured_text, context_of, literal_text, parameter_text, programs_in
+from funcgrad.types import Array
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -74,7 +75,7 @@ class Words:
         more = [f"… and {len(found) - 12} more"] if len(found) > 12 else []
         return "\n".join([f"{len(found)} values, {total}", *rows, *more])
 
-    def constant(self, v: Var, value: Any) -> tuple[tuple[Row, ...], str]:
+    def constant(self, v: Var, value: Array) -> tuple[tuple[Row, ...], str]:
         """The rows of a captured array, and what hovering over it shows."""
         aval = v.aval
         few = aval.size <= 4

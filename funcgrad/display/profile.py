@@ -6,7 +6,7 @@ Owns the layout. What is measured, and what belongs to which line, says `funcgra
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from funcgrad.display.costs import count_words, size_words
 from funcgrad.display.highlight import SOURCE_CSS, highlighted
@@ -22,9 +22,10 @@ from funcgrad.display.profile_lines import (
 )
 from funcgrad.display.sources import source_title
 from funcgrad.display.theme import ROOT, scoped, variables
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
-    from funcgrad.api.inspection.profile_result import Profile
+    from funcgrad.api.inspection.profile_result import Profile, Row
 
 __all__ = ["profile_html", "profile_text"]
 
@@ -73,14 +74,14 @@ def summary(profile: Profile) -> Iterator[str]:
     yield f"{', '.join(paired)}; at most {size_words(profile.peak_bytes)} of memory at once"
 
 
-def counted(profile: Any) -> str:
+def counted(profile: Profile) -> str:
     """How many rows there are, and of what."""
     number = len(profile.rows)
     plural = "s" if number != 1 else ""
     return f"{number} step{plural} of kernels" if profile.compiled else f"{number} equation{plural}"
 
 
-def around(profile: Any) -> str:
+def around(profile: Profile) -> str:
     """What a call takes beside its rows, and for what."""
     rest = profile.overhead_seconds
     if not rest:
@@ -130,14 +131,14 @@ def rows_text(profile: Profile, total: float) -> list[str]:
     return lines
 
 
-def row_cells(row: Any, total: float) -> tuple[str, ...]:
+def row_cells(row: Row, total: float) -> tuple[str, ...]:
     """The cells of a row."""
     runs = "" if row.runs == 1 else f"{row.runs:g}"
     what = f"{'  ' * row.depth}{row.name} {row.detail}".rstrip()
     return percent(row.seconds / total), time_words(row.seconds), runs, what, row_place(row), best_rate(row)
 
 
-def best_rate(row: Any) -> str:
+def best_rate(row: Row) -> str:
     """Operations a second where they are what takes time, else bytes a second."""
     flops, moved = row.flops or 0.0, row.bytes_moved or 0.0
     if flops > 4 * moved / 8:
@@ -264,7 +265,7 @@ def stacked(forward: float, backward: float) -> Markup:
     return tag("div", joined(parts), class_="fg-bar")
 
 
-def line_title(found: Any) -> str | None:
+def line_title(found: Anything) -> str | None:
     """What a line consists of, for hovering."""
     if found is None:
         return None
@@ -288,7 +289,7 @@ def all_rows(profile: Profile, total: float) -> Markup:
     )
 
 
-def row_markup(row: Any, total: float) -> Markup:
+def row_markup(row: Row, total: float) -> Markup:
     """A row of the table."""
     share = row.seconds / total
     what = [tag("span", row.name, class_="fg-op"), tag("span", f" {row.detail}", class_="fg-dim")]
@@ -310,6 +311,6 @@ def row_markup(row: Any, total: float) -> Markup:
     return tag("tr", joined(cells), class_="fg-row")
 
 
-def rates(row: Any) -> Sequence[str]:
+def rates(row: Row) -> Sequence[str]:
     """Operations and bytes a second."""
     return [rate_words(row.flops, row.seconds, "flop"), rate_words(row.bytes_moved, row.seconds, "B")]

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.display.costs import size_words
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
-    from funcgrad.api.inspection.profile_result import Profile
+    from funcgrad.api.inspection.profile_result import Profile, Row
 
 __all__ = ["FunctionLines", "Shown", "function_lines", "percent", "rate_words", "row_place", "time_words"]
 
@@ -80,7 +81,7 @@ def first_line(text: Sequence[str], function: str, line: int) -> int:
     return line
 
 
-def kept(numbers: Sequence[int], timed: Any) -> Iterator[int]:
+def kept(numbers: Sequence[int], timed: Anything) -> Iterator[int]:
     """The numbers, with 0 for the middle of a long run of lines without time."""
     run: list[int] = []
     for number in numbers:
@@ -97,7 +98,7 @@ def shortened(run: list[int]) -> list[int]:
     return run if len(run) <= LONGEST_GAP else [run[0], 0, run[-1]]
 
 
-def row_place(row: Any) -> str:
+def row_place(row: Row) -> str:
     """The line that a row serves, and how many others."""
     places = list(dict.fromkeys([_place(share.source) for share in ordered(row.shares)]))
     more = f" + {len(places) - 1} more" if len(places) > 1 else ""

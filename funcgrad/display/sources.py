@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from funcgrad.display.highlight import highlighted
 from funcgrad.display.html import EMPTY, Markup, joined, tag
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -25,7 +26,7 @@ def is_backward(source: Source | None) -> bool:
     return bool(getattr(source, "backward", False))
 
 
-def expression_of(source: Any) -> str:
+def expression_of(source: Anything) -> str:
     """The user's expression, or the first line of one that goes over several."""
     if not hasattr(source, "expression"):
         return ""

@@ -20,6 +20,7 @@ from funcgrad.distributed.recipes import dumps
 from funcgrad.errors import DtypeError
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tree import TreeDef
+from funcgrad.types import Tree
 
 __all__ = ["Flat", "Layout", "header_of", "layout_of", "pack", "packed_size", "unpack"]
 
@@ -127,7 +128,7 @@ def _fill(flat: Flat, layout: Layout, leaves: Sequence[Any]) -> None:
             _view(flat, place)[...] = leaf
 
 
-def unpack(flat: Flat) -> Any:
+def unpack(flat: Flat) -> Tree:
     """The tree in a buffer; its arrays are views, which cannot be written to."""
     if flat.ctypes.data % _LEAST_ALIGNMENT:
         flat = flat.copy()

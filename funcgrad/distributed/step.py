@@ -25,6 +25,7 @@ from funcgrad.distributed.sums import Part
 from funcgrad.errors import ArgnumsError, DistributedError, UnsupportedFunctionError
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Result, Tree
 
 __all__ = ["Distributed", "distribute"]
 
@@ -90,7 +91,7 @@ def distribute(
     return Distributed(recipe, engine, shared, progress)
 
 
-def shared_of_vmap(in_axes: Any) -> int:
+def shared_of_vmap(in_axes: Tree) -> int:
     """How many leading arguments are not mapped. Raises ArgnumsError where others are not split by rows."""
     axes = [in_axes] if isinstance(in_axes, int) else list(in_axes)
     count = 0
@@ -314,7 +315,7 @@ def common_rows(shards: Sequence[Shards]) -> tuple[Any, ...]:
     return known[0] if known else shards[0].rows
 
 
-def restored(part: Part, recipe: Recipe) -> Any:
+def restored(part: Part, recipe: Recipe) -> Result:
     """The result as the function would have returned it, in arrays that are the caller's own."""
     if recipe.reduce == "gather":
         pieces = [unpack(flat) for flat in part.apart]
@@ -329,7 +330,7 @@ def restored(part: Part, recipe: Recipe) -> Any:
     return (result, apart) if recipe.aux == "second" else ((result[0], apart), result[1])
 
 
-def gathered(pieces: list[Any], out_axes: Any) -> Any:
+def gathered(pieces: list[Any], out_axes: Tree) -> Tree:
     """Results of shards, joined along the axes that vmap stacked them along."""
     axes = tree.flatten_prefix(out_axes, tree.structure(pieces[0]), "out_axes")
     columns = zip(*[tree.leaves(piece) for piece in pieces], strict=True)

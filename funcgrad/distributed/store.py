@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.worker import Content, Loaded, prepared
+from funcgrad.types import Anything
 
 __all__ = ["InFile", "Key", "Made", "MissingError", "Sent", "forget_others", "kept", "mapped"]
 
@@ -39,7 +40,7 @@ _STORE: dict[Key, Any] = {}
 _LOCK = threading.RLock()
 
 
-def kept(key: Key, make: Callable[[], Any]) -> Any:
+def kept(key: Key, make: Callable[[], Any]) -> Anything:
     """What this process keeps under `key`, made when it is first asked for."""
     found = _STORE.get(key)
     if found is None:

@@ -21,6 +21,7 @@ from funcgrad.distributed.recipes import Recipe, digest_of, version
 from funcgrad.distributed.sums import Part, ShardTime
 from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.errors import ArgnumsError, ShapeError
+from funcgrad.types import ArrayLike, Tree
 
 __all__ = ["Content", "Loaded", "Place", "Shared", "computed", "part_of", "prepared", "where"]
 
@@ -156,7 +157,7 @@ def part_of(
     return Part(pack(to_be_summed(summed, recipe.reduce, rows)), kept, rows, times)
 
 
-def ordinary(leaf: object) -> Any:
+def ordinary(leaf: object) -> ArrayLike:
     """An array whose elements lie next to each other.
 
     Sums of views may have other bits, and a view that travels to another worker is none any more.
@@ -166,7 +167,7 @@ def ordinary(leaf: object) -> Any:
     return np.require(leaf, requirements=("C", "A"))
 
 
-def divided(result: Any, aux: str) -> tuple[Any, Any]:
+def divided(result: Tree, aux: str) -> tuple[Any, Any]:
     """What is summed and what is handed back apart, of a function's result."""
     if not aux:
         return result, None
@@ -179,7 +180,7 @@ def divided(result: Any, aux: str) -> tuple[Any, Any]:
     return (value, second), apart
 
 
-def to_be_summed(result: object, reduce: object, rows: int) -> Any:
+def to_be_summed(result: object, reduce: object, rows: int) -> Tree:
     """A shard's result as what is added: of the dtypes of `np.sum`, times the rows for a mean."""
     if not isinstance(reduce, str):
         return result

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.types import DTypeLike
+from funcgrad.types import ArrayLike, DTypeLike
 
 Shape = tuple[int, ...]
 
@@ -146,7 +146,7 @@ def dtype_from_name(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def aval_of(value: Any) -> Aval:
+def aval_of(value: ArrayLike) -> Aval:
     """The aval of a NumPy array or scalar, or of a Python scalar (then it is weak).
 
     Raises ``TypeError`` for anything else, and for dtypes that are not numbers or booleans.

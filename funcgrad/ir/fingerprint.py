@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Literal, Program, Var
+from funcgrad.types import Array
 
 DIGEST_LENGTH = 16
 """Hexadecimal digits of an array's digest: 64 bits, enough to tell the arrays of one process apart."""
@@ -75,13 +76,13 @@ def same_value(x: object, y: object) -> bool:
     return np.array_equal(raw_bytes(x), raw_bytes(y))
 
 
-def raw_bytes(array: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def raw_bytes(array: Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """The elements in row-major order and native byte order, as bytes."""
     native = np.asarray(array, array.dtype.newbyteorder("="), order="C")
     return np.ascontiguousarray(native).reshape(-1).view(np.uint8)
 
 
-def array_digest(array: Any) -> str:
+def array_digest(array: Array) -> str:
     """A short name for the contents of an array: equal arrays have equal digests.
 
     >>> array_digest(np.zeros(3)) == array_digest(np.zeros(3))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.ir.avals import dtype_from_name
+from funcgrad.types import Array
 
 
 def scalar_text(value: object, dtype: np.dtype[Any]) -> str:
@@ -25,7 +26,7 @@ def scalar_text(value: object, dtype: np.dtype[Any]) -> str:
     return float_text(scalar)
 
 
-def float_text(x: Any) -> str:
+def float_text(x: Array) -> str:
     """The shortest decimal that reads back as this NumPy float; its bits for an unusual NaN."""
     if np.isnan(x):
         return "nan" if x.tobytes() == x.dtype.type(np.nan).tobytes() else f"nan(0x{bits_of(x)})"
@@ -41,7 +42,7 @@ def float_text(x: Any) -> str:
     return text if x.dtype.type(text) == x else repr(float(x))
 
 
-def bits_of(x: Any) -> str:
+def bits_of(x: Array) -> str:
     """The bytes of a NumPy scalar in hexadecimal, the most significant first."""
     return np.asarray(x).astype(x.dtype.newbyteorder(">")).tobytes().hex()
 
@@ -55,7 +56,7 @@ class Number(NamedTuple):
     def __str__(self) -> str:
         return self.parts[0] if len(self.parts) == 1 else f"complex({', '.join(self.parts)})"
 
-    def of_dtype(self, dtype: np.dtype[Any]) -> Any:
+    def of_dtype(self, dtype: np.dtype[Any]) -> Array:
         """The NumPy scalar; raises ValueError or OverflowError where this dtype does not have the number.
 
         >>> Number(("0.1",)).of_dtype(np.dtype(np.float32))
@@ -86,7 +87,7 @@ class Number(NamedTuple):
         return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-def float_of(text: str, dtype: np.dtype[Any]) -> Any:
+def float_of(text: str, dtype: np.dtype[Any]) -> Array:
     """A float of this dtype; ``nan(0x...)`` gives the bits."""
     if not text.startswith("nan("):
         return dtype.type(text)

@@ -11,6 +11,7 @@ from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.presenters import presenter
+from funcgrad.types import Anything, Array
 
 
 class Var:
@@ -212,7 +213,7 @@ class Program:
         """
         return self.evaluate(*METHODS.checked_inputs(self, args))
 
-    def evaluate(self, *args: Any) -> tuple[Any, ...]:
+    def evaluate(self, *args: Array) -> tuple[Any, ...]:
         """As a call, on arrays and NumPy scalars that are known to have the types of the inputs."""
         if self._runner is None:
             self._runner = METHODS.runner(self)
@@ -222,7 +223,7 @@ class Program:
         """The Program as the source of a Python function over NumPy, ready for ``exec``."""
         return METHODS.numpy_source(self)
 
-    def graph(self, **options: object) -> Any:
+    def graph(self, **options: object) -> Anything:
         """The Program as a picture: a self-contained SVG that notebooks display and `save` writes.
 
         The options are those of `funcgrad.display.graph.program_graph`.

@@ -12,6 +12,7 @@ from typing import Any
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.source import Source
+from funcgrad.types import Anything
 
 __all__ = ["NOTHING", "Steps", "as_source", "live_steps", "program_of_steps"]
 
@@ -19,7 +20,7 @@ NOTHING = -1
 """Stands for no value where the number of one is expected."""
 
 
-def as_source(location: Any) -> Source | None:
+def as_source(location: Anything) -> Source | None:
     """A recorded location as a Source; locations are kept as cheap tuples while recording."""
     if isinstance(location, Source):
         return location

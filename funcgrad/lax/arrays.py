@@ -14,7 +14,7 @@ from funcgrad import numpy as fnp
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike, Index, ShapeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Index, ShapeLike, Tree
 
 __all__ = [
     "approx_max_k",
@@ -379,7 +379,9 @@ def optimization_barrier(operand: ArrayLike) -> Array:
     return operand
 
 
-def platform_dependent(*args: Any, default: Callable[..., Any] | None = None, **of_platforms: Any) -> Array:
+def platform_dependent(
+    *args: Tree, default: Callable[..., Any] | None = None, **of_platforms: Callable[..., Any]
+) -> Array:
     """What the function for the CPU makes of `args`, or where there is none the `default`.
 
     >>> print(fg.lax.platform_dependent(2.0, cpu=np.sqrt, default=np.exp).round(3))
@@ -441,7 +443,7 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
     return accumulated(lambda x, axis: np.logaddexp.accumulate(x, axis=axis), operand, axis, reverse)
 
 
-def accumulated(function: Any, operand: ArrayLike, axis: int, reverse: bool) -> Array:
+def accumulated(function: Callable[..., Any], operand: ArrayLike, axis: int, reverse: bool) -> Array:
     """Accumulated from the beginning of an axis, or from its end."""
     if not reverse:
         return function(operand, axis=axis)

@@ -276,7 +276,7 @@ def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     return special.polygamma(fnp.astype(order, np.int64), at)
 
 
-def round(x: ArrayLike, rounding_method: Any = 0) -> Array:
+def round(x: ArrayLike, rounding_method: int = 0) -> Array:
     """The nearest whole number; of two, the one farther from zero (method 0) or the even one (1).
 
     >>> print(fg.lax.round(np.array([0.5, 1.5])), fg.lax.round(0.5, 1))

@@ -15,7 +15,7 @@ from funcgrad.lax.elementwise import NUMBERS, checked
 from funcgrad.nn.convolution import conv as nn_conv
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Anything, Array, ArrayLike, DTypeLike
 
 __all__ = [
     "ConvDimensionNumbers",
@@ -75,8 +75,8 @@ def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: object = None) -> Ar
 def dot_general(
     lhs: ArrayLike,
     rhs: ArrayLike,
-    dimension_numbers: Any,
-    precision: Any = None,
+    dimension_numbers: Sequence[Any],
+    precision: object = None,
     preferred_element_type: DTypeLike = None,
 ) -> Array:
     """The sum of products over pairs of axes; pairs of batch axes come first in the result.
@@ -147,7 +147,7 @@ class ConvDimensionNumbers(NamedTuple):
 
 
 def conv_dimension_numbers(
-    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Anything
 ) -> ConvDimensionNumbers:
     """Where the axes stand, from letters such as ``("NHWC", "HWIO", "NHWC")``, or None for channels first.
 

@@ -16,7 +16,7 @@ from funcgrad.nn.windows import pairs
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.ops.signal.convolution_plan import dilated
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, Arrays, DTypeLike
+from funcgrad.types import Array, ArrayLike, Arrays, DTypeLike, ShapeLike
 
 __all__ = ["argmax", "argmin", "reduce", "reduce_window", "sort", "sort_key_val"]
 
@@ -89,7 +89,9 @@ _ROWS: dict[str, tuple[Callable[..., Any], str, str, str]] = {
 }
 
 
-def reduction(name: str, function: Callable[..., Any], kinds: str, what: str, printed: str) -> Any:
+def reduction(
+    name: str, function: Callable[..., Any], kinds: str, what: str, printed: str
+) -> Callable[..., Any]:
     """The reduction of this name, over the axes that it is told."""
 
     def reduced(operand: ArrayLike, axes: Sequence[int]) -> Array:
@@ -143,7 +145,7 @@ def reduce_window(
     return x
 
 
-def largest(x: Array, window: Any, steps: ArrayLike, reach: ArrayLike) -> Array:
+def largest(x: Array, window: ShapeLike, steps: ArrayLike, reach: ArrayLike) -> Array:
     """The largest elements of windows."""
     wide = [k for k, (n, s) in enumerate(zip(window, steps, strict=True)) if (n, s) != (1, 1)]
     others = [k for k in range(len(window)) if k not in wide]

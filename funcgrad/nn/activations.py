@@ -7,7 +7,6 @@ At a kink the derivative is that of the side where the function is constant or l
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -61,7 +60,7 @@ def relu6(x: ArrayLike) -> Array:
     return clipped(x, 0, 6)
 
 
-def clipped(x: ArrayLike, low: Any, high: Any) -> Array:
+def clipped(x: ArrayLike, low: ArrayLike, high: ArrayLike) -> Array:
     """`x` between two numbers; on them and beyond the derivative is 0."""
     x = as_array(x)
     if untraced(x):
@@ -69,7 +68,7 @@ def clipped(x: ArrayLike, low: Any, high: Any) -> Array:
     return where(x <= low, low, where(x >= high, high, x))
 
 
-def leaky_relu(x: ArrayLike, negative_slope: Any = 0.01) -> Array:
+def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 0.01) -> Array:
     """``x`` where it is positive, else ``negative_slope * x``.
 
     >>> print(fg.nn.leaky_relu([-1.0, 0.0, 2.0]))
@@ -79,7 +78,7 @@ def leaky_relu(x: ArrayLike, negative_slope: Any = 0.01) -> Array:
     return where(x > 0, x, x * negative_slope)
 
 
-def prelu(x: ArrayLike, slope: Any) -> Array:
+def prelu(x: ArrayLike, slope: ArrayLike) -> Array:
     """`leaky_relu` with a slope that is learnt: one number, or an array that broadcasts with `x`.
 
     >>> print(fg.nn.prelu([[-1.0, 2.0], [-3.0, -4.0]], np.array([0.5, 0.25])))
@@ -258,7 +257,7 @@ def soft_sign(x: ArrayLike) -> Array:
     return x / (absolute(x) + 1.0)
 
 
-def hard_tanh(x: ArrayLike, low: Any = -1.0, high: Any = 1.0) -> Array:
+def hard_tanh(x: ArrayLike, low: ArrayLike = -1.0, high: ArrayLike = 1.0) -> Array:
     """``x`` between two bounds, -1 and 1; its derivative on them is 0.
 
     >>> print(fg.nn.hard_tanh([-2.0, 0.5, 2.0]))
@@ -296,7 +295,7 @@ def tanh_shrink(x: ArrayLike) -> Array:
     return x - tanh(x)
 
 
-def soft_shrink(x: ArrayLike, size: Any = 0.5) -> Array:
+def soft_shrink(x: ArrayLike, size: ArrayLike = 0.5) -> Array:
     """``x`` moved by `size` towards 0, and 0 within `size` of it.
 
     >>> print(fg.nn.soft_shrink([-2.0, 0.25, 1.0]))
@@ -306,7 +305,7 @@ def soft_shrink(x: ArrayLike, size: Any = 0.5) -> Array:
     return where(x > size, x - size, where(x < -size, x + size, x * 0.0))
 
 
-def hard_shrink(x: ArrayLike, size: Any = 0.5) -> Array:
+def hard_shrink(x: ArrayLike, size: ArrayLike = 0.5) -> Array:
     """``x``, but 0 within `size` of 0.
 
     >>> print(fg.nn.hard_shrink([-2.0, 0.25, 1.0]))

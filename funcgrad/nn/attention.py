@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.random import bernoulli
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Number
 
 
 def scaled_dot_product_attention(
@@ -81,7 +80,7 @@ def dot_product_attention(
     return swapaxes(found, -2, -3)
 
 
-def dropout(x: ArrayLike, rate: Any, *, mask: ArrayLike = None, key: ArrayLike = None) -> Array:
+def dropout(x: ArrayLike, rate: Number, *, mask: ArrayLike = None, key: ArrayLike = None) -> Array:
     """`x` with a share `rate` of its elements set to 0 and the others divided by ``1 - rate``.
 
     Which elements stay is said by a boolean `mask`, or drawn with a `key` of ``fg.random``.

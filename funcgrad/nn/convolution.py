@@ -11,17 +11,17 @@ from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arrays.structure import aval, permute, reshape, shape_of
 from funcgrad.ops.signal.convolution import Convolution
 from funcgrad.ops.signal.convolution_plan import Ints, Pairs, dilated
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import AnyPrimitive, Array, ArrayLike, Padding, ShapeLike
 
 
 def conv(
     x: ArrayLike,
     kernel: ArrayLike,
-    strides: Any = 1,
-    padding: Any = "valid",
+    strides: ShapeLike = 1,
+    padding: Padding = "valid",
     *,
-    input_dilation: Any = 1,
-    kernel_dilation: Any = 1,
+    input_dilation: ShapeLike = 1,
+    kernel_dilation: ShapeLike = 1,
     groups: int = 1,
     channels_last: bool = True,
 ) -> Array:
@@ -57,11 +57,11 @@ def conv(
 def conv_transpose(
     x: ArrayLike,
     kernel: ArrayLike,
-    strides: Any = 1,
-    padding: Any = 0,
+    strides: ShapeLike = 1,
+    padding: Padding = 0,
     *,
-    output_padding: Any = 0,
-    kernel_dilation: Any = 1,
+    output_padding: ShapeLike = 0,
+    kernel_dilation: ShapeLike = 1,
     groups: int = 1,
     channels_last: bool = True,
 ) -> Array:
@@ -99,7 +99,7 @@ def conv_transpose(
     )
 
 
-def transposing(strides: Ints, padding: Pairs, dilation: Ints, sizes: Ints) -> Any:
+def transposing(strides: Ints, padding: Pairs, dilation: Ints, sizes: Ints) -> AnyPrimitive:
     """The transpose of a convolution of inputs of these sizes, for operands with channels first."""
     forward: Convolution = Convolution(strides, padding, (1,) * len(strides), dilation)
 
@@ -122,7 +122,7 @@ def check(x: ArrayLike, kernel: ArrayLike) -> None:
         )
 
 
-def grouped(primitive: Any, x: ArrayLike, kernel: ArrayLike, groups: int) -> Array:
+def grouped(primitive: AnyPrimitive, x: ArrayLike, kernel: ArrayLike, groups: int) -> Array:
     """The convolution of operands with channels first, in groups of channels."""
     channels, own, out = shape_of(x)[1], shape_of(kernel)[1], shape_of(kernel)[0]
     if channels != own * groups or out % groups:

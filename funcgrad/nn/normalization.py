@@ -160,7 +160,7 @@ def affine(x: ArrayLike, weight: ArrayLike, bias: ArrayLike, axes: tuple[int, ..
     return x if bias is None else x + along(as_array(bias), axes, len(shape_of(x)))
 
 
-def along(parameter: Any, axes: tuple[int, ...], ndim: int) -> Any:
+def along(parameter: ArrayLike, axes: tuple[int, ...], ndim: int) -> Array:
     """A parameter with its axes at `axes` of `ndim`, of size one elsewhere."""
     shape = shape_of(parameter)
     if not shape:

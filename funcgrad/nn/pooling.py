@@ -19,18 +19,18 @@ from funcgrad.ops.arrays.structure import aval, reduce_sum, reshape, shape_of
 from funcgrad.ops.families import added
 from funcgrad.ops.signal.convolution_plan import Ints, Pairs, count, dilated
 from funcgrad.ops.signal.pooling import WindowArgMax, flat_windows
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Padding, ShapeLike
 
 
 def max_pool(
     x: ArrayLike,
-    window: Any,
-    strides: Any = None,
-    padding: Any = "valid",
+    window: ShapeLike,
+    strides: ShapeLike = None,
+    padding: Padding = "valid",
     *,
-    dilation: Any = 1,
+    dilation: ShapeLike = 1,
     channels_last: bool = True,
-) -> Any:
+) -> Array:
     """The largest element of every window of `x` (examples, *sizes, channels).
 
     `strides` are the window's sizes unless given. Padding is never chosen. Where several elements are the
@@ -50,11 +50,11 @@ def max_pool(
 
 def max_pool_and_positions(
     x: ArrayLike,
-    window: Any,
-    strides: Any = None,
-    padding: Any = "valid",
+    window: ShapeLike,
+    strides: ShapeLike = None,
+    padding: Padding = "valid",
     *,
-    dilation: Any = 1,
+    dilation: ShapeLike = 1,
     channels_last: bool = True,
 ) -> tuple[Any, Any]:
     """`max_pool`, and where the largest elements stand, counted along the spatial axes in row-major order.
@@ -77,9 +77,9 @@ def max_pool_and_positions(
 
 def avg_pool(
     x: ArrayLike,
-    window: Any,
-    strides: Any = None,
-    padding: Any = "valid",
+    window: ShapeLike,
+    strides: ShapeLike = None,
+    padding: Padding = "valid",
     *,
     count_padding: bool = True,
     channels_last: bool = True,
@@ -115,7 +115,7 @@ def spatial_sizes(x: ArrayLike) -> Ints:
 
 
 def parameters(
-    sizes: Ints, window: Any, strides: Any, padding: Any, dilation: Any
+    sizes: Ints, window: ShapeLike, strides: ShapeLike, padding: Padding, dilation: ShapeLike
 ) -> tuple[Ints, Ints, Pairs, Ints]:
     """Window, strides, padding and dilation, each with one entry for each axis."""
     ndim = len(sizes)
@@ -142,7 +142,7 @@ def padded_along(x: ArrayLike, axis: int, around: tuple[int, int]) -> Array:
     return Pad(total, index).bind(x)
 
 
-def sums_along(x: ArrayLike, axis: int, k: int, stride: int) -> Any:
+def sums_along(x: ArrayLike, axis: int, k: int, stride: int) -> Array:
     """The sum of every window of `k` elements along one axis."""
     shape = shape_of(x)
     n = count(shape[axis], k, stride)
@@ -158,6 +158,6 @@ def sums_along(x: ArrayLike, axis: int, k: int, stride: int) -> Any:
     return total
 
 
-def elements_in_windows(sizes: Ints, window: Ints, strides: Ints, padding: Pairs, dtype: DTypeLike) -> Any:
+def elements_in_windows(sizes: Ints, window: Ints, strides: Ints, padding: Pairs, dtype: DTypeLike) -> Array:
     """How many elements that are not padding every window has."""
     return window_sums(np.ones((1, 1, *sizes), dtype), window, strides, padding)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.signal.convolution_plan import Ints, Pairs, dilated
+from funcgrad.types import Padding, ShapeLike
 
 
-def per_axis(given: Any, ndim: int, what: str) -> Ints:
+def per_axis(given: ShapeLike, ndim: int, what: str) -> Ints:
     """An int for each of `ndim` axes, from one int or a sequence.
 
     >>> per_axis(2, 3, "strides"), per_axis([1, 2], 2, "strides")
@@ -27,7 +27,7 @@ def per_axis(given: Any, ndim: int, what: str) -> Ints:
     return found
 
 
-def pairs(padding: Any, sizes: Ints, window: Ints, strides: Ints, dilation: Ints) -> Pairs:
+def pairs(padding: Padding, sizes: Ints, window: Ints, strides: Ints, dilation: Ints) -> Pairs:
     """Padding before and after each spatial axis.
 
     ``"valid"`` is none; ``"same"`` gives ``ceil(size / stride)`` windows, with the odd zero at the end.
@@ -58,7 +58,7 @@ def same(total: int) -> tuple[int, int]:
     return total // 2, total - total // 2
 
 
-def pair(entry: Any) -> tuple[int, int]:
+def pair(entry: Padding) -> tuple[int, int]:
     """One axis's padding: an int is the same on both sides."""
     if isinstance(entry, Sequence):
         before, after = entry

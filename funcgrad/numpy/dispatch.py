@@ -24,7 +24,7 @@ from funcgrad.tracing.recorder import Recorder, captured, located
 from funcgrad.tracing.refusals import refused_by_scipy
 from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Anything, Array, ArrayLike, Arrays, DTypeLike, Result, UfuncLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,7 +93,7 @@ def implementation_of(function: object) -> Callable[..., Any] | None:
     return FUNCTIONS.get(function)
 
 
-def array_ufunc(self: Tracer, ufunc: Any, method: str, *inputs: ArrayLike, **kwargs: Any) -> Array:
+def array_ufunc(self: Tracer, ufunc: UfuncLike, method: str, *inputs: ArrayLike, **kwargs: Anything) -> Array:
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
     if len(inputs) == 1 and inputs[0] is self and not kwargs and method == "__call__":
         # The most frequent call, in which there is nothing to look for.
@@ -126,13 +126,13 @@ def rare_method(ufunc: object, method: str) -> Callable[..., Any] | None:
     return found
 
 
-def name_of(ufunc: Any) -> str:
+def name_of(ufunc: UfuncLike) -> str:
     """A ufunc as users write it, with ``np.`` if it is NumPy's."""
     name: str = ufunc.__name__
     return f"np.{name}" if getattr(np, name, None) is ufunc else name
 
 
-def deferred(ufunc: Any) -> Callable[..., Any] | None:
+def deferred(ufunc: UfuncLike) -> Callable[..., Any] | None:
     """What stands in for a ufunc of another package, if anything; found by name once, then by identity."""
     if ufunc in BY_UFUNC:
         return BY_UFUNC[ufunc]
@@ -147,8 +147,8 @@ def deferred(ufunc: Any) -> Callable[..., Any] | None:
 
 
 def called_with_options(
-    ufunc: Any, ours: Callable[..., Any], inputs: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+    ufunc: UfuncLike, ours: Callable[..., Any], inputs: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Arrays:
     """A ufunc call with ``out=``, ``where=``, ``dtype=`` or ``casting=``, as NumPy's own.
 
     Raises UnsupportedFunctionError for other options, TracerAssignmentError for a real array as `out`, and
@@ -189,7 +189,7 @@ def target_of(ufunc: object, out: Array) -> Tracer | None:
     return found[0]  # type: ignore[no-any-return]
 
 
-def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: DTypeLike, casting: str) -> list[Any]:
+def cast_to_loop(ufunc: UfuncLike, inputs: Sequence[Any], dtype: DTypeLike, casting: str) -> list[Any]:
     """The operands in the dtypes of the ufunc's loop whose results have `dtype`."""
     operands = [asoperand(x) for x in inputs]
     asked = [type(x) if type(x) in (int, float, complex) else aval(x).dtype for x in operands]
@@ -204,7 +204,13 @@ def cast_to_loop(ufunc: Any, inputs: Sequence[Any], dtype: DTypeLike, casting: s
     return [cast(x, loop_dtype) for x, loop_dtype in zip(operands, found, strict=False)]
 
 
-def array_function(self: Tracer, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+def array_function(
+    self: Tracer,
+    function: Callable[..., Any],
+    types: object,
+    args: Anything,
+    kwargs: Anything,
+) -> Result:
     """NumPy's protocol for all other functions: ``np.sum(t)``, ``np.linalg.norm(t)``."""
     ours = FUNCTIONS.get(function) or implementation_of(function)
     if ours is None:
@@ -235,7 +241,7 @@ COMBINING = frozenset(
 anything is made of them: an array that is changed afterwards is read anew at every call."""
 
 
-def combined(x: ArrayLike, recorder: Recorder) -> Any:
+def combined(x: ArrayLike, recorder: Recorder) -> ArrayLike:
     """An operand as a tracer where it is an array of NumPy's, also in a list."""
     if type(x) is np.ndarray:
         return captured(x, recorder)

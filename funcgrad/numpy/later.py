@@ -6,11 +6,11 @@ Importing this package costs little more than importing NumPy; what few programs
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
 from funcgrad.numpy.dispatch import implemented_in
+from funcgrad.types import Anything
 
 MODULES: dict[str, tuple[str, ...]] = {
     "elementwise.bessel": ("i0", "kaiser"),
@@ -91,7 +91,7 @@ for _module, _names in MODULES.items():
     implemented_in(f"funcgrad.numpy.{_module}", *_names)
 
 
-def later(name: str) -> Any:
+def later(name: str) -> Anything:
     """A name of ``funcgrad.numpy`` that is imported now; raises AttributeError where there is none."""
     if name in SUBMODULES:
         return import_module(f"funcgrad.numpy.{name}")

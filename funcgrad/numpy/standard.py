@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad.numpy.arrays.creation import check_device, copied, entered
 from funcgrad.numpy.reducing.axes import given
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Device
+from funcgrad.types import Array, ArrayLike, Device, DTypeLike
 
 __array_api_version__ = "2025.12"
 
@@ -107,7 +107,7 @@ def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = N
     return entered(np.from_dlpack(x, **given(device=device, copy=copy)))
 
 
-def finfo(type: object, /) -> Any:
+def finfo(type: object, /) -> np.finfo[Any]:
     """The limits of a floating-point dtype, or of that of an array.
 
     >>> fg.numpy.finfo(np.float32).bits
@@ -116,7 +116,7 @@ def finfo(type: object, /) -> Any:
     return np.finfo(dtype_of(type))
 
 
-def iinfo(type: object, /) -> Any:
+def iinfo(type: object, /) -> np.iinfo[Any]:
     """The limits of an integer dtype, or of that of an array.
 
     >>> fg.numpy.iinfo(np.int8).max
@@ -125,6 +125,6 @@ def iinfo(type: object, /) -> Any:
     return np.iinfo(dtype_of(type))
 
 
-def dtype_of(x: ArrayLike) -> Any:
+def dtype_of(x: ArrayLike) -> DTypeLike:
     """The dtype of an array; anything else as it is."""
     return x.dtype if isinstance(x, Tracer | np.ndarray | np.generic) else x

@@ -188,13 +188,14 @@ class StrongZeroDot(DotGeneral):
         x, y = values
         p = self.plan(x.shape, y.shape, x.dtype)
         left, right = p.operands(x, y)
-        out = p.combine(left, right)
+        combine: Callable[[Any, Any], Any] = p.combine
+        out = combine(left, right)
         # A zero that met infinity or NaN leaves NaN behind, so finite numbers need no second look.
         if not np.isfinite(out).all():
             if self.strong ^ p.swapped:
-                out = np.where(p.combine(~np.isfinite(left), right != 0), out, p.combine(finite(left), right))
+                out = np.where(combine(~np.isfinite(left), right != 0), out, combine(finite(left), right))
             else:
-                out = np.where(p.combine(left != 0, ~np.isfinite(right)), out, p.combine(left, finite(right)))
+                out = np.where(combine(left != 0, ~np.isfinite(right)), out, combine(left, finite(right)))
             out = out[()]
         return p.finish(out)
 

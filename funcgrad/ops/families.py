@@ -31,7 +31,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import MOST_INFERRED, Flags, Primitive
 from funcgrad.tracing.recorder import Recorder, located, recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncLike
 
 _PYTHON_SCALARS = (float, int, complex, bool)
 _SINGLE = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.complex64)}
@@ -259,7 +259,7 @@ def fitted(
     return found if shape is None else broadcast_to(found, shape)
 
 
-def ufunc_dtypes(name: str, ufunc: Any, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
+def ufunc_dtypes(name: str, ufunc: UfuncLike, avals: tuple[Aval, ...]) -> tuple[np.dtype[Any], ...]:
     """The dtypes of NumPy's loop for these operands: inputs, then the result."""
     asked = [_WEAK_TYPES[x.dtype.kind] if x.weak else x.dtype for x in avals]
     if all(x.weak for x in avals):
@@ -300,7 +300,7 @@ def listed(items: Sequence[Any]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def added(total: Array, term: Array) -> Any:
+def added(total: Array, term: Array) -> Array:
     """The sum of two tangents or cotangents, where None is zero."""
     if total is None or term is None:
         return term if total is None else total

@@ -41,7 +41,7 @@ class Plan(NamedTuple):
         left, right = seen_as(x, self.left), seen_as(y, self.right)
         return (right, left) if self.swapped else (left, right)
 
-    def combine(self, left: Array, right: Array) -> Any:
+    def combine(self, left: Array, right: Array) -> Array:
         """The operation itself."""
         if self.operation == "dot":
             return left.dot(right)

@@ -12,10 +12,12 @@ from importlib import import_module
 from types import MethodType
 from typing import Any
 
+from funcgrad.types import Anything, Foreign
+
 __all__ = ["adopted", "adopted_function"]
 
 
-def ours(package: str, name: str) -> Any:
+def ours(package: str, name: str) -> Anything:
     """What `funcgrad.scipy` has under a name of SciPy's; None where it has nothing."""
     return getattr(import_module(f"funcgrad.scipy.{package}"), name, None)
 
@@ -23,44 +25,44 @@ def ours(package: str, name: str) -> Any:
 # -- distributions -----------------------------------------------------------------------------------------
 
 
-def distribution(x: Any) -> Any:
+def distribution(x: Foreign) -> Anything:
     """The distribution of ours, if `x` is SciPy's of that name, or a copy of it."""
     theirs = getattr(sys.modules["scipy.stats"], str(x.name), None)
     same = theirs is not None and type(theirs) is type(x) and theirs.a == x.a and theirs.b == x.b
     return ours("stats", x.name) if same else None
 
 
-def frozen_distribution(x: Any) -> Any:
+def frozen_distribution(x: Foreign) -> Anything:
     """The frozen distribution."""
     found = distribution(x.dist)
     return None if found is None else found(*x.args, **x.kwds)
 
 
-def multivariate(x: Any) -> Any:
+def multivariate(x: Foreign) -> Anything:
     """One of the distributions of several numbers."""
     name = type(x).__name__.removesuffix("_gen")
     theirs = getattr(sys.modules["scipy.stats"], name, None)
     return ours("stats", name) if type(theirs) is type(x) else None
 
 
-def frozen_normal(x: Any) -> Any:
+def frozen_normal(x: Foreign) -> Anything:
     """A normal distribution of several numbers; where the matrix is singular only SciPy has it."""
     if x.allow_singular:
         return None
     return ours("stats", "multivariate_normal")(x.mean, x.cov_object.covariance)
 
 
-def frozen_student(x: Any) -> Any:
+def frozen_student(x: Foreign) -> Anything:
     """Student's distribution of several numbers."""
     return ours("stats", "multivariate_t")(x.loc, x.shape, x.df)
 
 
-def frozen_dirichlet(x: Any) -> Any:
+def frozen_dirichlet(x: Foreign) -> Anything:
     """Dirichlet's distribution."""
     return ours("stats", "dirichlet")(x.alpha)
 
 
-def density_estimate(x: Any) -> Any:
+def density_estimate(x: Foreign) -> Anything:
     """A density made of kernels around a sample."""
     return ours("stats", "gaussian_kde")(x.dataset, x.factor, x.weights)
 
@@ -68,29 +70,29 @@ def density_estimate(x: Any) -> Any:
 # -- interpolators -----------------------------------------------------------------------------------------
 
 
-def piecewise(x: Any) -> Any:
+def piecewise(x: Foreign) -> Anything:
     """A piecewise polynomial, whichever interpolator made it."""
     return ours("interpolate", "PPoly").construct_fast(x.c, x.x, x.extrapolate, x.axis)
 
 
-def spline(x: Any) -> Any:
+def spline(x: Foreign) -> Anything:
     """A spline."""
     return ours("interpolate", "BSpline")(x.t, x.c, x.k, x.extrapolate, x.axis)
 
 
-def fitted_spline(x: Any) -> Any:
+def fitted_spline(x: Foreign) -> Anything:
     """A spline through values, or near to them."""
     kind = ours("interpolate", "UnivariateSpline")
     return kind.of_knots(x._eval_args, x.ext)
 
 
-def values_on_grid(x: Any) -> Any:
+def values_on_grid(x: Foreign) -> Anything:
     """Values on a rectangular grid."""
     kind = ours("interpolate", "RegularGridInterpolator")
     return kind(x.grid, x.values, x.method, x.bounds_error, x.fill_value)
 
 
-def values_on_line(x: Any) -> Any:
+def values_on_line(x: Foreign) -> Anything:
     """A function through values on a line."""
     kind = {"linear": "linear", "nearest": "nearest", "previous": "previous", "next": "next"}.get(x._kind)
     if x._kind == "spline":
@@ -103,7 +105,7 @@ def values_on_line(x: Any) -> Any:
     )
 
 
-def radial(x: Any) -> Any:
+def radial(x: Foreign) -> Anything:
     """Radial basis functions through scattered values; only SciPy has those of neighbours."""
     if x.neighbors is not None:
         return None
@@ -140,7 +142,7 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 """By the name of SciPy's class, how ours is made."""
 
 
-def adopted(x: Any) -> Any:
+def adopted(x: Foreign) -> Anything:
     """The object of ours that does what one of SciPy's does; None where there is none.
 
     >>> import scipy.interpolate
@@ -157,7 +159,7 @@ def adopted(x: Any) -> Any:
     return None if make is None else make(x)
 
 
-def adopted_function(function: Any) -> Any:
+def adopted_function(function: Anything) -> Anything:
     """Of a method of SciPy's, or of an object that is called, that of ours; None where there is none."""
     if type(function) is not MethodType:
         return adopted(function)

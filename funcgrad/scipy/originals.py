@@ -11,11 +11,12 @@ import numpy as np
 
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["at_hand", "known_value", "original", "originals_of", "raise_as_scipy"]
 
 
-def original(package: str, name: str) -> Any:
+def original(package: str, name: str) -> Array:
     """What a package of SciPy's offers under a name.
 
     >>> original("linalg", "expm").__module__
@@ -29,7 +30,7 @@ def originals_of(package: str) -> Callable[[str], Any]:
     return partial(original, package)
 
 
-def known_value(x: Any) -> Any:
+def known_value(x: ArrayLike) -> Array:
     """A traced value as an array, None where there is none, as under `jit`; what is not traced as it is."""
     value = asoperand(x) if isinstance(x, list | tuple | Tracer) else x
     if not isinstance(value, Tracer):
@@ -37,12 +38,12 @@ def known_value(x: Any) -> Any:
     return np.asarray(value.concrete()) if value.has_value() else None
 
 
-def at_hand(x: Any) -> Any:
+def at_hand(x: ArrayLike) -> Array:
     """A traced value where it has been computed already, otherwise None: for checks that evaluate nothing."""
     return x.value_at_hand() if isinstance(x, Tracer) else x
 
 
-def raise_as_scipy(package: str, name: str, *args: Any, **options: Any) -> None:
+def raise_as_scipy(package: str, name: str, *args: object, **options: object) -> None:
     """Raise what SciPy raises for these arguments, where the traced ones have values; for cheap functions."""
     given = [*args, *options.values()]
     values = [known_value(x) for x in given]

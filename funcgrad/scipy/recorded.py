@@ -25,6 +25,7 @@ from funcgrad.scipy.derived import applied, composed
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, ExtraArguments
 
 Function = Callable[..., Any]
 
@@ -70,7 +71,7 @@ def _itself(program: Program) -> Program:
     return program
 
 
-def real_parts(x: Any) -> list[Any]:
+def real_parts(x: ArrayLike) -> list[Any]:
     """The real and the imaginary part of what is complex, and what is real itself."""
     return [np.real(x), np.imag(x)] if aval_of_any(x).dtype.kind == "c" else [x]
 
@@ -146,17 +147,17 @@ def vector_function(function: Function, avals: Sequence[Aval], what: str, args: 
     return known(vector, avals, what, "residuals")
 
 
-def as_args(args: Any) -> tuple[Any, ...]:
+def as_args(args: ExtraArguments) -> tuple[Any, ...]:
     """SciPy's `args`: a tuple, or the one argument there is."""
     return args if isinstance(args, tuple) else (args,)
 
 
-def is_plain(*values: Any) -> bool:
+def is_plain(*values: object) -> bool:
     """Whether no trace is open, so that SciPy may be handed everything as it stands."""
     return active_recorder() is None and recorder_of(tree.leaves(values)) is None
 
 
-def real_vector(x: Any, what: str) -> Any:
+def real_vector(x: ArrayLike, what: str) -> Array:
     """A start as a vector of doubles, traced or not; raises DtypeError for complex numbers."""
     value = asoperand(x)
     seen = aval_of_any(value)
@@ -166,7 +167,7 @@ def real_vector(x: Any, what: str) -> Any:
     return cast(reshape(value, (seen.size,)), FLOAT)
 
 
-def real_scalar(x: Any, what: str) -> Any:
+def real_scalar(x: ArrayLike, what: str) -> Array:
     """A start, bracket or limit as a double, traced or not."""
     value = asoperand(x)
     seen = aval_of_any(value)

@@ -25,18 +25,23 @@ from funcgrad.ops.families import broadcast_shapes
 from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.ops.reducing.softmax import LogSoftmax, Softmax
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, AxisLike
 
 FLOAT = np.dtype(np.float64)
 
 
-def scipys(name: str) -> Any:
+def scipys(name: str) -> Array:
     """SciPy's function of that name, imported when it is needed."""
     return LazyUfunc("scipy.special", name).resolved
 
 
 def logsumexp(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
-) -> Any:
+    a: ArrayLike,
+    axis: AxisLike = None,
+    b: ArrayLike = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Array:
     """``log(sum(b * exp(a)))`` over `axis`, without overflow; with `return_sign` also the sign of the sum.
 
     Where everything summed is zero, as of elements that are all minus infinity, the result is minus infinity
@@ -67,7 +72,7 @@ def logsumexp(
     return found, with_kept_axes(sign(total), shape, axes) if keepdims else sign(total)
 
 
-def promoted(x: Any, weights: Any) -> tuple[Any, Any]:
+def promoted(x: ArrayLike, weights: ArrayLike) -> tuple[Any, Any]:
     """The operands in one floating-point dtype and one shape."""
     operands = [x] if weights is None else [x, weights]
     avals = [aval(y) for y in operands]
@@ -78,7 +83,7 @@ def promoted(x: Any, weights: Any) -> tuple[Any, Any]:
     return full[0], None if weights is None else full[1]
 
 
-def largest(x: Any, axes: tuple[int, ...]) -> Any:
+def largest(x: ArrayLike, axes: tuple[int, ...]) -> Array:
     """The largest element over `axes` as a constant, 0 where it is infinite or there is none."""
     size = stop_gradient(real(x) if aval(x).dtype.kind == "c" else x)
     if 0 in [shape_of(x)[a] for a in axes]:
@@ -93,13 +98,13 @@ def kept_axes(axes: tuple[int, ...], ndim: int) -> tuple[int, ...]:
     return tuple([a for a in range(ndim) if a not in axes])
 
 
-def log_or_infinity(total: Any) -> Any:
+def log_or_infinity(total: Array) -> Array:
     """The logarithm; of zero minus infinity, with derivatives of zero."""
     is_zero = equal(total, 0)
     return where(is_zero, -np.inf, log(where(is_zero, 1.0, total)))
 
 
-def softmax(x: Any, axis: Any = None) -> Any:
+def softmax(x: ArrayLike, axis: AxisLike = None) -> Array:
     """``exp(x) / sum(exp(x))`` over `axis`; infinite elements share the whole evenly.
 
     >>> print(fg.scipy.special.softmax(np.array([1000.0, 1000.0])))
@@ -111,7 +116,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return Softmax(normalized_axes(axis, len(shape_of(operand)))).bind(floating(operand))
 
 
-def log_softmax(x: Any, axis: Any = None) -> Any:
+def log_softmax(x: ArrayLike, axis: AxisLike = None) -> Array:
     """``x - logsumexp(x)`` over `axis`, without losing the digits of a large `x`.
 
     >>> print(fg.scipy.special.log_softmax(np.array([1000.0, 0.0])))
@@ -123,6 +128,6 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return LogSoftmax(normalized_axes(axis, len(shape_of(operand)))).bind(floating(operand))
 
 
-def floating(x: Any) -> Any:
+def floating(x: ArrayLike) -> Array:
     """Integers and booleans as float64."""
     return x if aval(x).inexact else cast(x, FLOAT)

@@ -33,6 +33,7 @@ from funcgrad.testing.flat import (
     with_cotangents,
     with_tangents,
 )
+from funcgrad.types import Tree
 
 Forward = Callable[[Leaves, Leaves], tuple[Leaves, Leaves]]
 """``(primals, tangents) -> (values, tangents of the values)``"""
@@ -141,8 +142,8 @@ def check_vjp(
 def check_vmap(
     f: Function,
     args: Sequence[Any],
-    in_axes: Any = 0,
-    out_axes: Any = 0,
+    in_axes: Tree = 0,
+    out_axes: Tree = 0,
     atol: float | None = None,
     rtol: float | None = None,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.testing.flat import FlatFunction, Leaves, is_inexact
+from funcgrad.types import Array, ArrayLike
 
 STEPS = {2: 2.0**-3, 4: 2.0**-6, 8: 2.0**-10}
 """Step of the difference quotient by bytes of a real number: near the fifth root of its precision."""
@@ -32,7 +33,7 @@ class Tolerance(NamedTuple):
         step = STEPS[coarsest(leaves)]
         return [step, step / 16.0, step * 8.0]
 
-    def limit(self, leaves: Leaves, expected: Any, defaults: dict[int, float] = DERIVATIVE) -> Any:
+    def limit(self, leaves: Leaves, expected: ArrayLike, defaults: dict[int, float] = DERIVATIVE) -> Array:
         """The absolute error allowed: by default relative to the largest element, else NumPy's formula."""
         default = defaults[coarsest(leaves)]
         size = np.abs(np.asarray(expected))
@@ -61,7 +62,7 @@ def numerical_jvp(function: FlatFunction, leaves: Leaves, tangents: Leaves, step
         return [(a - d + 8.0 * (c - b)) / (12.0 * step) for a, b, c, d in zip(*points, strict=True)]
 
 
-def as_before(moved: Any, x: Any) -> Any:
+def as_before(moved: ArrayLike, x: ArrayLike) -> Array:
     """A moved leaf in the dtype it had; a scalar stays a scalar."""
     return np.asarray(moved).astype(np.asarray(x).dtype)[()]
 
@@ -75,7 +76,7 @@ def pairing(covectors: Leaves, vectors: Leaves) -> float:
     return total
 
 
-def random_like(rng: Any, x: Any) -> Any:
+def random_like(rng: np.random.Generator, x: ArrayLike) -> Array:
     """A random array of the shape and dtype of `x`."""
     x = np.asarray(x)
     values = rng.standard_normal(x.shape)
@@ -84,7 +85,7 @@ def random_like(rng: Any, x: Any) -> Any:
     return as_before(values, x)
 
 
-def difference(seen: Any, wanted: Any, limit: Any, *, nan_agrees: bool = True) -> str:
+def difference(seen: ArrayLike, wanted: ArrayLike, limit: ArrayLike, *, nan_agrees: bool = True) -> str:
     """Where two arrays first differ, in words; nothing where they agree."""
     seen, wanted = np.asarray(seen), np.asarray(wanted)
     if seen.shape != wanted.shape:

@@ -15,6 +15,7 @@ from funcgrad.api.derivatives.differentiate import jvp, vjp
 from funcgrad.api.python.seen import seen
 from funcgrad.ir.avals import aval_of
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Anything, ArrayLike, Result
 
 Function = Callable[..., Any]
 Leaves = Sequence[Any]
@@ -34,11 +35,11 @@ class Flat(NamedTuple):
     places: Sequence[int]
     """Where `leaves` are among `all_leaves`."""
 
-    def arguments(self, leaves: Leaves) -> Any:
+    def arguments(self, leaves: Leaves) -> Anything:
         """All arguments, with `leaves` for the floating-point ones."""
         return self._rebuilt(list(self.all_leaves), leaves)
 
-    def tangents(self, tangents: Leaves) -> Any:
+    def tangents(self, tangents: Leaves) -> Anything:
         """Tangents for all arguments: zeros for the leaves that have none."""
         return self._rebuilt([np.zeros_like(x) for x in self.all_leaves], tangents)
 
@@ -104,12 +105,12 @@ def with_cotangents(flat: Flat, cotangents: Leaves) -> Flat:
     return flat_from(pulled, [*flat.leaves, *cotangents], names)
 
 
-def inexact_leaves(value: Any) -> list[Any]:
+def inexact_leaves(value: Result) -> list[Any]:
     """The floating-point leaves of a result; an array of traced values is one leaf."""
     return [x for x in map(asoperand, tree.leaves(value)) if is_inexact(x)]
 
 
-def is_inexact(x: Any) -> bool:
+def is_inexact(x: ArrayLike) -> bool:
     """Whether a leaf, traced or not, may have a derivative."""
     dtype = x.dtype if hasattr(x, "dtype") else aval_of(x).dtype
     return bool(dtype.kind in "fc")

@@ -6,6 +6,7 @@ public `vjp` for the pullbacks of what was remembered.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from funcgrad.torch.core.unsupported import unsupported as _unsupported
 from funcgrad.torch.installing import install
 from funcgrad.torch.operations import load as _load
 from funcgrad.torch.operations.registry import FUNCTIONS as _FUNCTIONS
+from funcgrad.types import Anything
 
 __all__ = [
     "Size",
@@ -58,6 +60,8 @@ from funcgrad.torch.core.backward.grad_mode import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operands
+
     # For editors: these are among the functions that `_FUNCTIONS` holds.
     from funcgrad.torch.operations.creating.creation import arange as arange
     from funcgrad.torch.operations.creating.creation import eye as eye
@@ -153,7 +157,7 @@ _FROM_SUBMODULES = {
 }
 
 
-def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
+def vmap(func: Callable[..., Any], *args: Anything, **kwargs: Anything) -> Callable[..., Any]:
     """``torch.func.vmap``."""
     from funcgrad.torch.func import vmap as mapped  # noqa: PLC0415 - loaded when first needed
 
@@ -161,8 +165,8 @@ def vmap(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def graph(
-    y: Any, params: Any = None, *, show_saved: bool = True, direction: str = "down", most: int = 120
-) -> Any:
+    y: Operands, params: Anything = None, *, show_saved: bool = True, direction: str = "down", most: int = 120
+) -> Anything:
     """The picture of the history of a tensor, or of several, as by `funcgrad.torch.core.pictures`.
 
     PyTorch has no such function; its users draw this with torchviz.

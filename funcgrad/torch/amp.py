@@ -9,7 +9,12 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from funcgrad.types import Anything, Result
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operands
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
@@ -82,18 +87,18 @@ class GradScaler:
             f"torch.amp.GradScaler is enabled, but {reason}.  Disabling.", UserWarning, stacklevel=4
         )
 
-    def scale(self, outputs: Any) -> Any:
+    def scale(self, outputs: Operands) -> Operands:
         """The outputs themselves."""
         return outputs
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Anything) -> None:
         """Nothing: gradients are not scaled."""
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Anything, *args: Anything, **kwargs: Anything) -> Result:
         """``optimizer.step(*args, **kwargs)``."""
         return optimizer.step(*args, **kwargs)
 
-    def update(self, new_scale: Any = None) -> None:
+    def update(self, new_scale: object = None) -> None:
         """Nothing: there is no scale."""
 
     def get_scale(self) -> float:
@@ -117,14 +122,16 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type == "cpu"
 
 
-def custom_fwd(fwd: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
+def custom_fwd(
+    fwd: Callable[..., Any] | None = None, *, device_type: str = "cuda", cast_inputs: object = None
+) -> Callable[..., Any]:
     """The ``forward`` of a `Function` as it is: nothing is cast outside of mixed precision."""
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
     return fwd
 
 
-def custom_bwd(bwd: Any = None, *, device_type: str = "cuda") -> Any:
+def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str = "cuda") -> Callable[..., Any]:
     """The ``backward`` of a `Function` as it is."""
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

@@ -28,15 +28,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compile(
-    model: Any = None,
+    model: Callable[..., Any] | None = None,
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = "inductor",
+    backend: object = "inductor",
     mode: str | None = None,
-    options: Any = None,
+    options: object = None,
     disable: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """The function or module itself; without one, a decorator that returns what it is given.
 
     Raises RuntimeError where both `mode` and `options` are given, as PyTorch does.
@@ -58,17 +58,19 @@ def _itself(function: F) -> F:
     return function
 
 
-def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(
+    fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None
+) -> Callable[..., Any]:
     """The function itself: nothing is compiled."""
     return _itself if fn is None else fn
 
 
-def allow_in_graph(fn: Any) -> Any:
+def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself."""
     return fn
 
 
-def assume_constant_result(fn: Any) -> Any:
+def assume_constant_result(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself."""
     return fn
 
@@ -89,6 +91,6 @@ def is_compiling() -> bool:
 is_dynamo_compiling = is_exporting = functools.partial(bool)
 
 
-def list_backends(exclude_tags: Any = ()) -> list[str]:
+def list_backends(exclude_tags: object = ()) -> list[str]:
     """Empty."""
     return []

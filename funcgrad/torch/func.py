@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.utils.stateless import functional_call
 from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.api.calling.arguments import Argnums
 
 __all__ = [
     "functional_call",
@@ -94,7 +98,9 @@ def _selected(args: tuple[Any, ...], argnums: Any) -> tuple[tuple[int, ...], boo
     return chosen, isinstance(argnums, int)
 
 
-def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad_and_value(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns the gradient of the scalar function `func`, and its value."""
 
     def both(*args: Any, **kwargs: Any) -> Any:
@@ -167,7 +173,7 @@ def _zeros(t: Tensor) -> Tensor:
     return wrap(np.zeros(t._value.shape, t._value.dtype))
 
 
-def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradient of the scalar function `func`.
 
     >>> fg.torch.func.grad(fg.torch.func.grad(fg.torch.sin))(fg.torch.tensor(1.0))
@@ -182,7 +188,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     return gradient
 
 
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., Any], *primals: Tree, has_aux: bool = False) -> Anything:
     """The value of `func`, and the function from cotangents to those of the inputs."""
     return _pulling(func, primals, has_aux, "vjp(f, *primals)")
 
@@ -224,8 +230,8 @@ def _pulling(func: Callable[..., Any], primals: Any, has_aux: bool, call: str) -
 
 
 def jvp(
-    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
-) -> Any:
+    func: Callable[..., Any], primals: Tree, tangents: Tree, *, strict: bool = False, has_aux: bool = False
+) -> tuple[Any, ...]:
     """The value of `func` and its derivative in the direction `tangents`."""
     if not isinstance(primals, tuple):
         raise RuntimeError(
@@ -290,7 +296,7 @@ def _pushed(out: Tensor, weights: Tensor, owned: list[Tensor], directions: list[
     return _zeros(out) if found is None else found
 
 
-def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+def linearize(func: Callable[..., Any], *primals: Tree) -> tuple[Any, ...]:
     """The value of `func`, and its derivative there as a function of directions."""
 
     def pushforward(*tangents: Any) -> Any:
@@ -303,7 +309,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
 
 
 def jacrev(
-    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: Any = None
+    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`, a pullback for each output element."""
 
@@ -372,17 +378,17 @@ def _rows(pull: Callable[..., Any], shape: Any, outs: list[Tensor], k: int, sing
 
 def jacfwd(
     func: Callable[..., Any],
-    argnums: Any = 0,
+    argnums: Argnums = 0,
     has_aux: bool = False,
     *,
-    chunk_size: Any = None,
+    chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func`. The same numbers as `jacrev`."""
     return _jacobian(func, argnums, has_aux, "jvp(f, primals, tangents)", forward=True)
 
 
-def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """A function that returns the second derivatives of `func`."""
     return jacfwd(jacrev(func, argnums), argnums)
 
@@ -392,11 +398,11 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
 def vmap(
     func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    in_dims: Tree = 0,
+    out_dims: Tree = 0,
     randomness: str = "error",
     *,
-    chunk_size: Any = None,
+    chunk_size: int | None = None,
 ) -> Callable[..., Any]:
     """A function that maps `func` over a dimension of its arguments, by `funcgrad.vmap`.
 
@@ -539,7 +545,7 @@ def _check_dims(tensors: list[Tensor], dims: list[Any], call: str) -> None:
 # -- modules ----------------------------------------------------------------------------------------------
 
 
-def stack_module_state(models: Any) -> Any:
+def stack_module_state(models: Sequence[Any]) -> tuple[Any, ...]:
     """The parameters and buffers of several modules, each stacked."""
     parameters, buffers = [
         {

@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.nn.module import Module as ScriptModule
+from funcgrad.types import Anything
 
 __all__ = [
     "Final",
@@ -88,7 +89,7 @@ def script_if_tracing(fn: F) -> F:
     return fn
 
 
-def ignore(drop: Any = False, **options: Any) -> Any:
+def ignore(drop: Anything = False, **options: object) -> Callable[..., Any]:
     """The function itself; with an argument first, a decorator that returns it."""
     return drop if callable(drop) else script
 
@@ -103,7 +104,7 @@ def annotate(the_type: object, the_value: T) -> T:
     return the_value
 
 
-def isinstance(obj: object, target_type: Any) -> bool:
+def isinstance(obj: object, target_type: type | tuple[type, ...]) -> bool:
     """Python's own question, of types without parameters."""
     return builtins.isinstance(obj, target_type)
 

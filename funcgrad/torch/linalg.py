@@ -25,7 +25,7 @@ from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
 from funcgrad.torch.operations.places.selection import norm as _norm_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
-from funcgrad.types import AxisLike, DTypeLike, Number
+from funcgrad.types import AxisLike, DTypeLike, NormOrder, Number
 
 __all__ = [
     "LinAlgError",
@@ -336,7 +336,7 @@ _FRO = Op("LinalgVectorNormBackward0", _matrix_norm)
 
 def matrix_norm(
     A: Tensor,
-    ord: Any = "fro",
+    ord: NormOrder = "fro",
     dim: AxisLike = (-2, -1),
     keepdim: bool = False,
     *,
@@ -366,7 +366,7 @@ def matrix_norm(
 
 def norm(
     A: Tensor,
-    ord: Any = None,
+    ord: NormOrder = None,
     dim: AxisLike = None,
     keepdim: bool = False,
     *,
@@ -502,7 +502,7 @@ def _multi_dot(*values: Any) -> Any:
 _MULTI_DOT = Op("ViewBackward0", _multi_dot)
 
 
-def cond(A: Tensor, p: Any = None) -> Operand:
+def cond(A: Tensor, p: NormOrder = None) -> Operand:
     """How much a solution may grow errors."""
     if p is None or p in (2, -2):
         s = svdvals(A)

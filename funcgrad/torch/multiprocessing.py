@@ -7,6 +7,8 @@ from collections.abc import Callable
 from multiprocessing import *  # noqa: F403 - all its names
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "get_all_sharing_strategies",
     "get_sharing_strategy",
@@ -38,7 +40,7 @@ def spawn(
     nprocs: int = 1,
     join: bool = True,
     daemon: bool = False,
-) -> Any:
+) -> Anything:
     """Call ``fn(i, *args)`` in `nprocs` new processes; RuntimeError if one of them fails.
 
     With ``join=False`` returns the processes.

@@ -81,7 +81,7 @@ class Average:
 class Averages(list[Average]):
     """Averages that print as a table."""
 
-    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: object) -> str:
         """A row for each name; `sort_by` is ``"count"``, ``"cpu_time"`` or ``"cpu_time_total"``."""
         rows = list(self)
         if sort_by is not None:

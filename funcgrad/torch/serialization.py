@@ -24,7 +24,7 @@ from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.creating.conversion import device
-from funcgrad.types import Number
+from funcgrad.types import Anything, Number, Tree
 
 __all__ = ["load", "save"]
 
@@ -178,8 +178,13 @@ def _read(data: bytes) -> Any:
 
 
 def load(
-    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: Any = None, **options: Any
-) -> Any:
+    f: Anything,
+    map_location: object = None,
+    pickle_module: object = None,
+    *,
+    weights_only: object = None,
+    **options: object,
+) -> Tree:
     """What `save`, here or in PyTorch, wrote to a file or path: tensors, state dicts, and plain containers.
 
     Nothing in a file is ever imported or called, so `weights_only` is not asked for. Numbers in bfloat16
@@ -295,7 +300,9 @@ class _Memories:
         return written
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2, **options: Any) -> None:
+def save(
+    obj: Tree, f: Anything, pickle_module: object = None, pickle_protocol: int = 2, **options: object
+) -> None:
     """Write tensors, and containers of them, to a file or path, as PyTorch reads them.
 
     Raises TypeError for objects that are not tensors, arrays, plain values or containers of them.

@@ -15,15 +15,16 @@ from weakref import ref
 
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array
 
 
 class Lens(Protocol):
     """How a view hangs on its base. The primitive that reads the view is usually its own lens."""
 
-    def get(self, base: Any) -> Any:
+    def get(self, base: Array) -> Array:
         """The part of the base that is the view."""
 
-    def put(self, base: Any, part: Any) -> Any:
+    def put(self, base: Array, part: Array) -> Array:
         """The base with another part; raises where NumPy's view is read-only."""
 
 

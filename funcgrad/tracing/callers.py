@@ -25,6 +25,8 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
+from funcgrad.types import Anything
+
 
 class Use(Enum):
     """What is being done with a tracer."""
@@ -56,7 +58,7 @@ def use_of(x: object, made_at: object, is_latest: bool, frame: FrameType) -> Use
     return Use.LISTED if Use.LISTED in seen else Use.UNKNOWN
 
 
-def called_function(frame: FrameType) -> Any:
+def called_function(frame: FrameType) -> Anything:
     """The function that the frame is calling, if it is a name or an attribute of a module; else None."""
     function = running_instruction(frame.f_code, frame.f_lasti).function
     return looked_up(function, frame) if function else None
@@ -316,7 +318,7 @@ def is_comprehension(steps: Sequence[Step]) -> bool:
 NOTHING = object()
 
 
-def looked_up(steps: Sequence[Step], frame: FrameType) -> Any:
+def looked_up(steps: Sequence[Step], frame: FrameType) -> Anything:
     """The value of a variable, an attribute of an instance or module, or an element of a list."""
     names = [step for step in steps if step.name != "PUSH_NULL"]
     if not names:
@@ -340,7 +342,7 @@ def is_subscript(step: Step) -> bool:
     return step.name == "BINARY_SUBSCR" or (step.name == "BINARY_OP" and step.value == "[]")
 
 
-def variable(step: Step, frame: FrameType) -> Any:
+def variable(step: Step, frame: FrameType) -> Anything:
     """The value of a variable of the frame."""
     if not step.name.startswith("LOAD_") or not isinstance(step.value, str):
         return NOTHING
@@ -350,7 +352,7 @@ def variable(step: Step, frame: FrameType) -> Any:
     return NOTHING
 
 
-def element(value: Any, key: Any) -> Any:
+def element(value: Anything, key: Anything) -> Anything:
     """An element of a list, tuple or dict."""
     if type(value) in (list, tuple) and isinstance(key, int) and -len(value) <= key < len(value):
         return value[key]

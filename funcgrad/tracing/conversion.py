@@ -28,7 +28,7 @@ from funcgrad.tracing.refusals import (
     refuse_list,
     value_taken,
 )
-from funcgrad.types import DTypeLike
+from funcgrad.types import Array, DTypeLike
 
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
@@ -59,7 +59,7 @@ def noted(decide: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @noted
-def array_of(x: Tracer, dtype: DTypeLike, copy: bool | None, frame: FrameType) -> Any:
+def array_of(x: Tracer, dtype: DTypeLike, copy: bool | None, frame: FrameType) -> Array:
     """What ``x.__array__`` answers to the frame that called NumPy.
 
     An array of its own with the value where no derivative is lost with it; an array of objects, the elements
@@ -105,7 +105,7 @@ def asked_by_sparse_product(frame: FrameType) -> bool:
     return called is not None and called is not frame and called.f_code.co_name in ("__mul__", "__rmul__")
 
 
-def itself_as_object(x: Tracer) -> Any:
+def itself_as_object(x: Tracer) -> Array:
     """What is no array to SciPy, which then leaves the operation to the other operand."""
     found = np.empty((), dtype=object)
     found[()] = x
@@ -113,7 +113,7 @@ def itself_as_object(x: Tracer) -> Any:
 
 
 @noted
-def number_of(x: Tracer, what: str, frame: FrameType) -> Any:
+def number_of(x: Tracer, what: str, frame: FrameType) -> Array:
     """The value for ``float(x)`` and its kin, where no derivative is lost with it.
 
     Raises TracerAssignmentError where it would be stored away, and ConcretizationError elsewhere.
@@ -153,7 +153,7 @@ class Digits(str):
 
 
 @noted
-def integer_of(x: Tracer, frame: FrameType) -> Any:
+def integer_of(x: Tracer, frame: FrameType) -> Array:
     """The value for ``int(x)``: a whole number has no derivative; storing one is refused all the same."""
     if x.aval.inexact and use_in(frame, x) is Use.STORED and not is_constant(x):
         raise assigned_into_array("this assignment")
@@ -161,7 +161,7 @@ def integer_of(x: Tracer, frame: FrameType) -> Any:
 
 
 @noted
-def python_value_of(x: Tracer, what: str, frame: FrameType) -> Any:
+def python_value_of(x: Tracer, what: str, frame: FrameType) -> Array:
     """The value for ``x.item()`` and ``x.tolist()``, where no derivative is lost with it."""
     if not is_constant(x) and not asks_for_control(frame):
         raise value_taken(x, what, frame)
@@ -180,7 +180,7 @@ def use_in(frame: FrameType, x: Tracer) -> Use:
     return use_of(x, made_at, x._index == len(recorder.sources) - 1, frame)
 
 
-def elements_of(x: Tracer) -> Any:
+def elements_of(x: Tracer) -> Array:
     """An array of objects: the elements of `x`."""
     array = np.empty(x.aval.shape, dtype=object)
     if not x.aval.shape:

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from sys import _getframe
 from types import CodeType, FrameType
-from typing import Any
 
 from funcgrad.source import is_library_code
 from funcgrad.tracing.callers import all_steps
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Arrays
 
 __all__ = ["evaluated_if_guarded", "has_handler", "is_awaited"]
 
 
-def evaluated_if_guarded(out: object) -> Any:
+def evaluated_if_guarded(out: object) -> Arrays:
     """The result of an operation, whose exception is raised now if the user's code may handle it."""
     first = out[0] if type(out) is tuple else out
     if type(first) is Tracer and is_guarded(_getframe(1)) and first.has_value():

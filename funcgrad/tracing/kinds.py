@@ -12,13 +12,14 @@ import numpy as np
 
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 __all__ = ["KINDS", "class_of", "dispatching", "is_dispatching", "pattern_class", "plain_type"]
 
 _PYTHONS = {"f": float, "i": int, "c": complex, "b": bool}
 
 
-def plain_type(x: Any, *more: Any) -> Any:
+def plain_type(x: object, *more: Anything) -> type:
     """``type``; of a traced value that of the array or number that it stands for."""
     if more:
         return builtins.type(x, *more)
@@ -31,7 +32,7 @@ def plain_type(x: Any, *more: Any) -> Any:
     return _PYTHONS[x.aval.dtype.kind] if x.aval.weak else x.aval.dtype.type
 
 
-def is_instance(x: Any, kinds: Any) -> bool:
+def is_instance(x: object, kinds: type | tuple[type, ...]) -> bool:
     """``isinstance``, for which a traced number is a number, and a traced array an array.
 
     A traced number has no length and is not iterable, as a number of NumPy's.
@@ -102,7 +103,7 @@ def owner_of(function: object) -> object:
     return getattr(getattr(function, "register", None), "__self__", None)
 
 
-def dispatching(function: Any, called_as: Callable[[Any], Any]) -> Callable[..., Any]:
+def dispatching(function: Anything, called_as: Callable[[Any], Any]) -> Callable[..., Any]:
     """The same choice by what traced values stand for; `called_as` says what is called for what is chosen."""
 
     def choosing(*args: Any, **kwargs: Any) -> Any:
@@ -113,7 +114,7 @@ def dispatching(function: Any, called_as: Callable[[Any], Any]) -> Callable[...,
     return choosing
 
 
-def chosen(function: Any, kind: Any) -> Any:
+def chosen(function: Anything, kind: Anything) -> Anything:
     """What is registered for a kind: a function, or the method of the object that `function` was read of."""
     if hasattr(function, "registry"):
         return function.dispatch(kind)

@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.errors import LabelsDroppedWarning
 from funcgrad.source import user_stacklevel
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything, Array
 
 __all__ = ["is_labelled", "plain_leaves", "values_of"]
 
@@ -26,7 +27,7 @@ def is_labelled(x: object) -> bool:
     return hasattr(type(x), "to_numpy")
 
 
-def values_of(x: Any) -> Any:
+def values_of(x: Anything) -> Array:
     """The values of a labelled array, or the tracer that it holds; warns that the labels are gone.
 
     Arrays that say that they are NumPy's own have no labels to lose.

@@ -18,12 +18,13 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.labelled import is_labelled, values_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 _PLAIN = (Tracer, float, int, np.ndarray, complex, bool)
 _NUMERIC = "fciub"
 
 
-def asoperand(x: Any) -> Any:
+def asoperand(x: ArrayLike) -> Array:
     """`x` as a tracer, a NumPy array or scalar, or a Python scalar.
 
     Raises DtypeError for what is not numeric, ShapeError for lists of unequal lengths.
@@ -81,7 +82,7 @@ FEW = 16
 """Up to so many elements nobody asks whether they are rows of one array."""
 
 
-def rows_of_one(items: Sequence[Any], few: int = FEW) -> Any:
+def rows_of_one(items: Sequence[Any], few: int = FEW) -> Array:
     """The array whose rows end the list, with what stands before them; None where fewer are rows of one."""
     first = len(items)
     base: tuple[Any, int] | None = None

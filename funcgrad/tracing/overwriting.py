@@ -19,6 +19,7 @@ import numpy as np
 from funcgrad.source import is_library_code
 from funcgrad.tracing.callers import Step, all_steps, looked_up, running_instruction, take_value
 from funcgrad.tracing.python.functions import CODES
+from funcgrad.types import Anything
 
 __all__ = ["may_be_overwritten", "may_write"]
 
@@ -82,7 +83,7 @@ def reaches(target: Target, x: object, frame: FrameType) -> bool:
     return not target.settled
 
 
-def called_value(steps: Sequence[Step], frame: FrameType) -> Any:
+def called_value(steps: Sequence[Step], frame: FrameType) -> Anything:
     """The function that a frame calls by a local name or as a method; None where it is not known yet."""
     if len(steps) == 1:
         return looked_up(steps, frame)
@@ -301,7 +302,7 @@ def outside(found: Writes) -> Writes:
 # -- what is called ---------------------------------------------------------------------------------------
 
 
-def static_value(steps: Sequence[Step], names: Mapping[str, Any]) -> Any:
+def static_value(steps: Sequence[Step], names: Mapping[str, Any]) -> Anything:
     """The value of a global name or of attributes of modules; None where it is none."""
     if not steps or not is_path(steps) or steps[0].name not in ("LOAD_GLOBAL", "LOAD_NAME"):
         return None

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import ref
 
 from funcgrad.errors import NotDifferentiableError, ProgramError
@@ -19,6 +19,10 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
 from funcgrad.tracing.recorder import NOWHERE, Recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, Arrays
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 Avals = Aval | tuple[Aval, ...]
 Flags = tuple[bool, ...]
@@ -205,7 +209,7 @@ class Primitive:
         """The aval (or tuple of avals) of the results; raises ShapeError or DtypeError."""
         raise NotImplementedError(f"{self.name}: infer")
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         """The result (or tuple of results) on NumPy values. Never modifies its inputs."""
         raise NotImplementedError(f"{self.name}: evaluate")
 
@@ -213,7 +217,7 @@ class Primitive:
         """What `evaluate` calls, on the shortest way."""
         return self.evaluate
 
-    def evaluate_over(self, *values: object) -> Any:
+    def evaluate_over(self, *values: object) -> Arrays:
         """As `evaluate`, where nothing else will read the first value: it may be overwritten."""
         return self.evaluate(*values)
 
@@ -233,7 +237,7 @@ class Primitive:
         """Results and their tangents; at least one tangent is not None."""
         raise NotImplementedError(f"{self.name}: jvp")
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         """Cotangents of the inputs that are `Linear`, None for the others."""
         raise NotDifferentiableError(f"{self.name} is not linear, so it has no transpose")
 
@@ -253,7 +257,7 @@ class Primitive:
         """The primitive of the results that do not depend on the flagged inputs, and where its inputs are."""
         raise NotImplementedError(f"{self.name}: independent_part")
 
-    def expansion(self, *inputs: object) -> Any:
+    def expansion(self, *inputs: object) -> Arrays:
         """The results by other operations, which is how kernels compute them; None where they are not."""
         return None
 
@@ -292,7 +296,7 @@ class Primitive:
         """Results with batch axis 0 where `batched`, and which of them are batched."""
         raise NotImplementedError(f"{self.name}: batch")
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         """An input that equals the result, or None. `inputs` are Vars and Literals."""
         return None
 
@@ -318,7 +322,7 @@ class Primitive:
             self._inferred[avals] = found
         return found
 
-    def bind(self, *inputs: Any) -> Any:
+    def bind(self, *inputs: ArrayLike) -> Arrays:
         """Record the operation where an input is a tracer; otherwise check and evaluate it now."""
         if len(inputs) == 1:
             x = inputs[0]

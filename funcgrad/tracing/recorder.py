@@ -23,6 +23,7 @@ from funcgrad.source import library_files, user_location
 from funcgrad.tracing.adapters import introduce
 from funcgrad.tracing.overwriting import may_be_overwritten
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import AnyPrimitive, Anything, Array, ArrayLike, Arrays
 
 COPY_BELOW = 1 << 14
 """Captured arrays up to this many bytes are copied, so that a buffer the user reuses stays right.
@@ -165,7 +166,7 @@ class Recorder:
 
     # -- values entering the trace ---------------------------------------------------------------------
 
-    def input(self, aval: Aval, value: Any = NO_VALUE) -> Tracer:
+    def input(self, aval: Aval, value: Array = NO_VALUE) -> Tracer:
         """A new input; `value` is an array, an outer tracer, or NO_VALUE."""
         avals = self.avals
         index = len(avals)
@@ -204,7 +205,7 @@ class Recorder:
         self.operand_values.append(value)
         return index
 
-    def index_of(self, x: Any) -> int:
+    def index_of(self, x: ArrayLike) -> int:
         """The index of a tracer of this trace, or of a value that thereby enters it."""
         if type(x) is Tracer:
             if x._view is not None:
@@ -266,7 +267,7 @@ class Recorder:
             self._held.append(given)
         return index
 
-    def constant(self, array: Any) -> int:
+    def constant(self, array: Array) -> int:
         """The index of an array of numbers that will stay as it is; the caller sees to that."""
         index = self._captured.get(id(array))
         if index is None:
@@ -275,7 +276,7 @@ class Recorder:
 
     # -- operations ------------------------------------------------------------------------------------
 
-    def record(self, primitive: Any, inputs: Sequence[Any]) -> Any:
+    def record(self, primitive: AnyPrimitive, inputs: Sequence[Any]) -> Arrays:
         """Append an operation on tracers and values; returns its tracer, or a tuple of them."""
         step = [primitive]
         for x in inputs:
@@ -285,7 +286,7 @@ class Recorder:
                 step.append(self.index_of(x))
         return self.append(primitive, tuple(step))
 
-    def append(self, primitive: Any, step: tuple[Any, ...]) -> Any:
+    def append(self, primitive: AnyPrimitive, step: tuple[Any, ...]) -> Arrays:
         """Append ``(primitive, *indices)``."""
         avals = self.avals
         key = tuple([avals[i] for i in step[1:]])
@@ -337,7 +338,7 @@ class Recorder:
 
     # -- lazy evaluation -------------------------------------------------------------------------------
 
-    def value_of(self, index: int) -> Any:
+    def value_of(self, index: int) -> Array:
         """The concrete value at `index`, evaluating what it depends on once.
 
         Raises ConcretizationError where an input has no value.
@@ -495,7 +496,7 @@ def plain_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
 
 
-def writeable_memory(x: Any) -> bool:
+def writeable_memory(x: Anything) -> bool:
     """Whether the elements of `x` can be written: through itself, or through what a read-only view shows."""
     while not x.flags.writeable:
         x = x.base
@@ -561,7 +562,7 @@ def recorder_at(level: int) -> Recorder | None:
     return recorder
 
 
-def captured(array: Any, recorder: Recorder | None) -> Any:
+def captured(array: Array, recorder: Recorder | None) -> Array:
     """The array as a tracer of the trace; as it is where there is none, and where it is not numeric."""
     if recorder is None or array.dtype.kind not in "fciub":
         return array

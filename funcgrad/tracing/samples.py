@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.types import DTypeLike
+from funcgrad.types import Array, DTypeLike
 
 Draw = Callable[[Any, Any], Any]
 """``draw(np.random.Generator, dtype)``; spelled loosely because `numpy.random` costs 8 ms to import."""
@@ -126,7 +126,7 @@ def booleans(*shape: int) -> Draw:
     return draw_booleans
 
 
-def fixed(value: Any) -> Draw:
+def fixed(value: Array) -> Draw:
     """Always this array, in its own dtype."""
 
     def draw_fixed(rng: np.random.Generator, _: np.dtype[Any]) -> Any:

@@ -8,12 +8,13 @@ transforms raise it in place of an error that came from it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from funcgrad.errors import ConcretizationError, DtypeError, FuncgradError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location_of
 from funcgrad.tracing.callers import looked_up, running_instruction
 from funcgrad.tracing.refusals import named_in_scipy, named_taker
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
@@ -132,7 +133,7 @@ def about_objects(error: Exception) -> DtypeError:
     )
 
 
-def called_at(error: Exception) -> Any:
+def called_at(error: Exception) -> Anything:
     """The function that the innermost line of the user's called when the error came; None if it is none."""
     found, entry = None, error.__traceback__
     while entry is not None:

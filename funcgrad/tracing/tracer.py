@@ -19,6 +19,7 @@ from funcgrad.tracing.constants import compares_varying
 from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of, text_of
 from funcgrad.tracing.reading import READER
 from funcgrad.tracing.refusals import SEARCHES, refuse_search
+from funcgrad.types import Array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +130,7 @@ class Tracer(TracerMemory):
         index = self._index if self._view is None else self._view.current_index(self)
         return Tracer(self._recorder, index, self.aval)
 
-    def concrete(self) -> Any:
+    def concrete(self) -> Array:
         """The value as a NumPy array or scalar; raises ConcretizationError where none exists."""
         value = self._recorder.value_of(self.frozen()._index)
         reader = READER.get()
@@ -169,7 +170,7 @@ class Tracer(TracerMemory):
         """Whether the value exists, or can be computed from values that do."""
         return not self.why_unknown()
 
-    def value_at_hand(self) -> Any:
+    def value_at_hand(self) -> Array:
         """The value if it has been computed already, otherwise None: nothing is evaluated for a check."""
         value: Any = self
         while type(value) is Tracer:
@@ -203,11 +204,11 @@ class Tracer(TracerMemory):
             )
         return self._needed_by("an index", _STATIC).__index__()  # type: ignore[no-any-return]
 
-    def item(self, *args: int) -> Any:
+    def item(self, *args: int) -> Array:
         """The value of one element as a Python scalar; refused where it has a derivative to lose."""
         return python_value_of(self, "item()", _getframe(1)).item(*args)
 
-    def tolist(self) -> Any:
+    def tolist(self) -> Array:
         """The values as nested lists of Python scalars; refused where they have a derivative to lose."""
         return python_value_of(self, "tolist()", _getframe(1)).tolist()
 

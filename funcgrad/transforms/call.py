@@ -21,6 +21,7 @@ from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.transpose import transpose_program
+from funcgrad.types import Array, Arrays
 
 
 class Call(Primitive):
@@ -37,7 +38,7 @@ class Call(Primitive):
             raise ShapeError(f"{self.name} of {listed(given)}: {self.program.name} takes {listed(expected)}")
         return self.program.out_avals
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         """Run the Program with NumPy; inputs after its own are those of rules."""
         return self.program.evaluate(*values[: len(self.program.inputs)])
 
@@ -57,7 +58,7 @@ class Call(Primitive):
             return False
         return True
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         """The transpose of the held Program: where a call is linear, its rule has nothing to add."""
         held = inputs[: len(self.program.inputs)]
         flags = [isinstance(x, Linear) for x in held]

@@ -21,6 +21,7 @@ from funcgrad.transforms.call import Call, batched_program, with_batch_axis
 from funcgrad.transforms.linearize import record_jvp, zeros_like
 from funcgrad.transforms.replay import transforming
 from funcgrad.transforms.transpose import record_transpose
+from funcgrad.types import Array, Arrays
 
 _POINT = np.array([0.5, -1.0, 2.0])
 
@@ -38,7 +39,7 @@ class Barrier(Primitive):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0]
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         return values[0]
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
@@ -147,7 +148,7 @@ class CheckpointTangents(Primitive):
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         return tuple([a.strong for a in self.program.out_avals if a.inexact])
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         return self._tangent_program.evaluate(*values)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -159,7 +160,7 @@ class CheckpointTangents(Primitive):
     def linear_in(self, flags: Flags) -> bool:
         return not any(flags[: self._n_inputs]) and all(flags[self._n_inputs :])
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         barrier = Barrier()
         n = self._n_inputs
         primals = [barrier.bind(x) for x in inputs[: len(self.active)]] + list(inputs[len(self.active) : n])

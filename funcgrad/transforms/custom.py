@@ -27,6 +27,7 @@ from funcgrad.transforms.dependence import parted
 from funcgrad.transforms.linearize import record_jvp, zeros_like
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.transpose import transpose_program
+from funcgrad.types import Array, Arrays
 
 FlatFunction = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -286,7 +287,7 @@ class CustomVjpTangents(Primitive):
                 remedy="Use reverse mode (grad, vjp, jacrev), or define the function with custom_jvp.",
             ) from None
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         n = self.n_residuals
         avals = [Aval(np.shape(x), np.asarray(x).dtype) for x in values[:n]]
         return self._forward_program(avals).evaluate(*values)
@@ -304,7 +305,7 @@ class CustomVjpTangents(Primitive):
     def linear_in(self, flags: Flags) -> bool:
         return not any(flags[: self.n_residuals]) and all(flags[self.n_residuals :])
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         n = self.n_residuals
         if any(isinstance(x, Linear) for x in inputs[:n]):
             raise NotDifferentiableError("a residual of a custom_vjp cannot be linear")

@@ -24,6 +24,7 @@ from funcgrad.tracing.samples import Sample
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.replay import inline
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 
 class HostCall(Primitive):
@@ -38,7 +39,7 @@ class HostCall(Primitive):
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         return self.results
 
-    def evaluate(self, *values: Any) -> tuple[Any, ...]:
+    def evaluate(self, *values: Array) -> tuple[Any, ...]:
         found = tuple(self.function(*values))
         if len(found) != len(self.results):
             raise ShapeError(
@@ -59,7 +60,7 @@ class HostCall(Primitive):
             remedy="Give it one with custom_jvp or custom_vjp, or take stop_gradient of its arguments.",
         )
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         raise NotDifferentiableError(
             f"{name_of(self.function)} is called with the tangents, and reverse mode cannot turn that around",
             remedy="Give the function around it a derivative with custom_vjp.",
@@ -160,7 +161,7 @@ class EachExample:
         ]
 
 
-def checked(x: object, aval: Aval, function: Callable[..., Any]) -> Any:
+def checked(x: object, aval: Aval, function: Callable[..., Any]) -> Array:
     """A result, which must be what was announced."""
     array = np.asarray(x)
     if array.shape != aval.shape or not np.can_cast(array.dtype, aval.dtype, "same_kind"):
@@ -188,11 +189,11 @@ class Doubling:
         return [t + t]
 
 
-def real_doubles(rng: Any, _: Any) -> Any:
+def real_doubles(rng: np.random.Generator, _: object) -> Array:
     """A draw in double precision: the announced type is one only."""
     return rng.standard_normal(3)
 
 
-def first_result(primitive: Any, *inputs: Any) -> Any:
+def first_result(primitive: AnyPrimitive, *inputs: Array) -> Array:
     """The only result."""
     return primitive.bind(*inputs)[0]

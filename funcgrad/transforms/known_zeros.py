@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from funcgrad.ops.arrays.movement import Concatenate, Flip, Stack
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
 from funcgrad.ops.arrays.structure import Broadcast, Cast, Permute, ReduceSum, Reshape
 from funcgrad.ops.families import Pointwise
+from funcgrad.types import AnyPrimitive
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Equation
 
 __all__ = ["FEWEST_COLUMNS", "Groups", "columns_in_groups"]
 
@@ -97,7 +101,9 @@ def terms_of(program: Program, inputs: Sequence[Any]) -> dict[Any, Terms] | None
     return found
 
 
-def terms_after(primitive: Any, given: list[Terms], avals: Sequence[Aval], equation: Any) -> Terms | None:
+def terms_after(
+    primitive: AnyPrimitive, given: list[Terms], avals: Sequence[Aval], equation: Equation
+) -> Terms | None:
     """The terms of an operation's result; None where nothing is known of it, or where they are too many."""
     shape = equation.outputs[0].aval.shape
     if isinstance(primitive, Pointwise | Cast):
@@ -112,7 +118,7 @@ def terms_after(primitive: Any, given: list[Terms], avals: Sequence[Aval], equat
     return None
 
 
-def moved(primitive: Any, given: list[Terms], avals: Sequence[Aval]) -> Terms:
+def moved(primitive: AnyPrimitive, given: list[Terms], avals: Sequence[Aval]) -> Terms:
     """The operation on the first terms of all operands, then on the second, as far as there are any."""
     count = max(len(terms) for terms in given)
     return [primitive.evaluate(*nth_terms(given, avals, k)) for k in range(count)]

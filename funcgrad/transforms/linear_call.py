@@ -22,6 +22,7 @@ from funcgrad.tracing.samples import Sample, fixed
 from funcgrad.transforms.call import Call, batched_program, with_batch_axis
 from funcgrad.transforms.linearize import record_jvp, zeros_like
 from funcgrad.transforms.replay import as_tracer, inline
+from funcgrad.types import Array, Arrays
 
 
 class LinearCall(Call):
@@ -54,7 +55,7 @@ class LinearCall(Call):
     def linear_in(self, flags: Flags) -> bool:
         return not any(flags[: self.n_fixed])
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         n = self.n_fixed
         if any(isinstance(x, Linear) for x in inputs[:n]):
             raise NotDifferentiableError("linear_call is not linear in its fixed inputs")

@@ -19,6 +19,7 @@ from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.dependence import dependent_indices
 from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
+from funcgrad.types import Array
 
 
 class Linearized(NamedTuple):
@@ -72,7 +73,7 @@ def record_jvp(
     return outputs, [dots.get(atom) for atom in program.outputs]  # type: ignore[arg-type]
 
 
-def zeros_like(recorder: Recorder, aval: Aval) -> Any:
+def zeros_like(recorder: Recorder, aval: Aval) -> Array:
     """A recorded array of zeros, for a tangent or cotangent that must not be None."""
     zero = Tracer(recorder, recorder.literal(0, aval.dtype), aval.scalar)
     return broadcast(zero, aval.shape, ())

@@ -12,6 +12,7 @@ from funcgrad.errors import FuncgradError
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.tracing.recorder import NOWHERE, Recorder, located
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, Arrays
 
 Env = dict[Var, Any]
 
@@ -39,12 +40,12 @@ def start(program: Program, inputs: Sequence[Any]) -> Env:
     return env
 
 
-def read(env: Env, atom: Atom) -> Any:
+def read(env: Env, atom: Atom) -> Array:
     """The value of a variable or literal."""
     return atom.value if type(atom) is Literal else env[atom]  # type: ignore[index]
 
 
-def read_tracer(recorder: Recorder, env: Env, atom: Atom) -> Any:
+def read_tracer(recorder: Recorder, env: Env, atom: Atom) -> Array:
     """What `read` returns, with a literal recorded as it stands: in its dtype, weak if it was."""
     if type(atom) is not Literal:
         return env[atom]  # type: ignore[index]
@@ -52,7 +53,7 @@ def read_tracer(recorder: Recorder, env: Env, atom: Atom) -> Any:
     return Tracer(recorder, index, atom.aval)
 
 
-def write(env: Env, equation: Equation, out: Any) -> None:
+def write(env: Env, equation: Equation, out: Arrays) -> None:
     """Bind the results of an equation."""
     if equation.primitive.multiple:
         env.update(zip(equation.outputs, out, strict=True))

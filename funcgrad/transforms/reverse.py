@@ -28,6 +28,7 @@ from funcgrad.transforms.local_rules import (
 )
 from funcgrad.transforms.simplify import folded
 from funcgrad.transforms.transpose import in_reverse
+from funcgrad.types import Array
 
 __all__ = ["gradient_of_record"]
 
@@ -198,7 +199,7 @@ class Sweep:
                 self.sources.append(self.location)
         slots.extend(range(found, found + (len(aval) if kind == SEVERAL else 1)))
 
-    def literal(self, value: Any, aval: Aval) -> int:
+    def literal(self, value: Array, aval: Aval) -> int:
         """The number of a literal; equal ones share it."""
         key = aval, value.tobytes()
         index = self._seen.get(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def with_scalars(inputs: tuple[Any, ...], out: Var, scalars: dict[Var, Atom]) ->
     return tuple([scalars.get(atom, atom) for atom in inputs])
 
 
-def atom_key(atom: object) -> Any:
+def atom_key(atom: object) -> Hashable:
     """What makes two atoms the same: identity for variables, type and bits for literals."""
     if type(atom) is Literal:
         return atom.aval, atom.value.tobytes()

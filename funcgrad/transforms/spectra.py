@@ -9,7 +9,7 @@ eigenvectors: the vectors themselves, and their products with anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arrays.slicing import Pad, Slice
@@ -24,6 +24,10 @@ from funcgrad.ops.linalg.repeated import EighWithCoupling, SpectralScale, SvdWit
 from funcgrad.ops.linalg.singular import Svd
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
+from funcgrad.types import AnyPrimitive, Anything, Array
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 
 class Follows(NamedTuple):
@@ -37,7 +41,7 @@ class Follows(NamedTuple):
     conjugated: bool = False
     """Of what carries eigenvectors: whether it carries their conjugates."""
 
-    def moved(self, primitive: Any, shape: tuple[int, ...]) -> Follows | None:
+    def moved(self, primitive: AnyPrimitive, shape: tuple[int, ...]) -> Follows | None:
         """The same after a movement of the array; None where it takes the axes apart."""
         axes = [moved_axis(primitive, k, shape) for k in (self.axis, *self.stack)]
         kept = [k for k in axes if k is not None]
@@ -181,13 +185,13 @@ class Lifter:
         if atom in self.carriers:
             self.carriers[out] = self.carriers[atom]
 
-    def repeats(self, atom: Any, out: Var) -> frozenset[int]:
+    def repeats(self, atom: Atom, out: Var) -> frozenset[int]:
         """The axes of an element-wise result along which an operand repeats itself."""
         if not atom.aval.ndim:
             return frozenset(range(out.aval.ndim))
         return self.repeated.get(atom, frozenset())
 
-    def note_movement(self, primitive: Any, atom: Any, value: Any, out: Var) -> None:
+    def note_movement(self, primitive: AnyPrimitive, atom: Atom, value: Array, out: Var) -> None:
         """The same in other places, spread, or on a diagonal."""
         if isinstance(primitive, Broadcast):
             old = self.repeated.get(atom, frozenset())
@@ -203,7 +207,7 @@ class Lifter:
         elif atom in self.diagonals and isinstance(primitive, Reshape):
             self.diagonals[out] = self.diagonals[atom]
 
-    def note_first_vectors(self, primitive: Slice, atom: Any, out: Var) -> None:
+    def note_first_vectors(self, primitive: Slice, atom: Atom, out: Var) -> None:
         """The vectors that have a singular value, of those that may have none."""
         carrier = self.wider[atom]
         n = carrier.coupling.aval.shape[-1]
@@ -211,7 +215,7 @@ class Lifter:
         if primitive.index == tuple(parts):
             self.carriers[out] = carrier
 
-    def note_product(self, primitive: Any, inputs: Sequence[Any], out: Var) -> None:
+    def note_product(self, primitive: AnyPrimitive, inputs: Sequence[Any], out: Var) -> None:
         """A product carries eigenvectors if one factor does, along an axis that stays."""
         labels = primitive.labels
         for k, own, other in ((0, labels.x, labels.y), (1, labels.y, labels.x)):
@@ -226,7 +230,7 @@ class Lifter:
         if rows is not None and columns is not None and rows.coupling is columns.coupling:
             self.note_sandwich(labels, rows, columns, out)
 
-    def note_sandwich(self, labels: Any, rows: Follows, columns: Follows, out: Var) -> None:
+    def note_sandwich(self, labels: Anything, rows: Follows, columns: Follows, out: Var) -> None:
         """A product of two carriers, whose rows and columns run over the vectors."""
         ends = [labels.x[rows.axis], labels.y[columns.axis]]
         turned = list(labels.out[-2:]) == ends[::-1]
@@ -261,7 +265,7 @@ class Lifter:
                 return True
         return False
 
-    def scale(self, equation: Equation, x: Any, g: Any, carrier: Follows, function: Follows) -> bool:
+    def scale(self, equation: Equation, x: Atom, g: Array, carrier: Follows, function: Follows) -> bool:
         """Record ``x * g``."""
         same = carrier[:2] == function[:2] and carrier.coupling is function.coupling
         (out,) = equation.outputs
@@ -273,7 +277,7 @@ class Lifter:
         self.carriers[out] = carrier
         return True
 
-    def scale_pair(self, equation: Equation, k: int, g: Any) -> bool:
+    def scale_pair(self, equation: Equation, k: int, g: Array) -> bool:
         """Record the product of a pair and a function, or its sum over eigenvalues, by scaling one factor."""
         x, y, carrier, is_real = self.pairs[equation.inputs[k]]
         function = self.functions.get(equation.inputs[1 - k])
@@ -297,7 +301,7 @@ class Lifter:
         self.env[out] = reduce_sum(found, (carrier.axis,)) if is_sum else found
         return True
 
-    def scale_form(self, equation: Equation, k: int, g: Any) -> bool:
+    def scale_form(self, equation: Equation, k: int, g: Array) -> bool:
         """Record the product of ``diagonal(v^H @ m @ v)`` and a function, by scaling the rows before."""
         matrix, rows, is_real = self.forms[equation.inputs[k]]
         function = self.functions.get(equation.inputs[1 - k])

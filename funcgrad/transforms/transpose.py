@@ -22,6 +22,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.dependence import dependent_indices, parted
 from funcgrad.transforms.linearize import record_tangents, zeros_like
 from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transforming
+from funcgrad.types import Anything
 
 Cotangents = dict[int, Tracer]
 
@@ -54,7 +55,7 @@ def record_transpose(
     return [bars.get(t._index) for t in entries]
 
 
-def in_reverse(location: Any) -> Any:
+def in_reverse(location: Anything) -> Anything:
     """The location of what reverse mode records for the step that stands at `location`."""
     if not location:
         return NOWHERE

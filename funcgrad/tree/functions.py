@@ -12,6 +12,7 @@ from funcgrad.tree.keys import KeyPath
 from funcgrad.tree.mismatch import explain_value_mismatch
 from funcgrad.tree.nodes import Tree
 from funcgrad.tree.treedef import LEAF, IsLeaf, TreeDef, flatten, flatten_with_path, leaves_up_to
+from funcgrad.types import Result
 
 __all__ = [
     "all",
@@ -114,9 +115,9 @@ def _columns_up_to(treedef: TreeDef, rest: Iterable[Tree], name: str) -> list[li
 def reduce(
     function: Callable[[Any, Any], Any],
     tree: Tree,
-    initializer: Any = _MISSING,
+    initializer: Result = _MISSING,
     is_leaf: IsLeaf | None = None,
-) -> Any:
+) -> Result:
     """Combine the leaves of a tree from the first to the last, starting with ``initializer`` if there is one.
 
     Raises `TreeError` if there is nothing to combine.
@@ -136,9 +137,9 @@ def reduce_associative(
     operation: Callable[[Any, Any], Any],
     tree: Tree,
     *,
-    identity: Any = _MISSING,
+    identity: Result = _MISSING,
     is_leaf: IsLeaf | None = None,
-) -> Any:
+) -> Result:
     """Combine the leaves of a tree by halves, which an associative operation does not notice.
 
     Rounding errors of a sum grow with the logarithm of the number of leaves, not with the number.

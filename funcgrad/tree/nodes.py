@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from funcgrad.errors import TreeError
 from funcgrad.tree.keys import DictKey, FlattenedIndexKey, GetAttrKey, Key, SequenceKey
-from funcgrad.types import Tree
+from funcgrad.types import Anything, Tree
 
 __all__ = [
     "BUILTIN_NODE_TYPES",
@@ -380,12 +380,12 @@ def dataclass_node(cls: type) -> DataclassNode:
     )
 
 
-def call_with_fields(cls: type, fields: dict[str, Any]) -> Any:
+def call_with_fields(cls: type, fields: dict[str, Any]) -> Anything:
     """An instance made as its class means it to be made, so that ``__post_init__`` runs."""
     return cls(**fields)
 
 
-def set_fields(cls: type[Any], fields: dict[str, Any]) -> Any:
+def set_fields(cls: type[Any], fields: dict[str, Any]) -> Anything:
     """An instance whose fields are set from outside, frozen or not."""
     # mypy takes the class for a metaclass here.
     made: Any = cls.__new__(cls)  # type: ignore[call-overload]

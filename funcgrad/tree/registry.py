@@ -24,6 +24,7 @@ from funcgrad.tree.nodes import (
     call_with_fields,
     dataclass_node,
 )
+from funcgrad.types import Anything
 
 __all__ = [
     "NODE_TYPES",
@@ -287,7 +288,7 @@ def register_leaf(cls: Class) -> Class:
     return cls
 
 
-def static(**kwargs: Any) -> Any:
+def static(**kwargs: Anything) -> Anything:
     """Return a `dataclasses.field` that is static data; the arguments are those of ``field``.
 
     >>> from dataclasses import dataclass

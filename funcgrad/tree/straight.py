@@ -20,6 +20,7 @@ from funcgrad.tree.nodes import (
     NoneNode,
 )
 from funcgrad.tree.treedef import LEAF, TreeDef
+from funcgrad.types import Anything
 
 FEW = 8
 """Leaves of one container that are faster one by one."""
@@ -64,7 +65,7 @@ class _Writer:
         self.names = self.made_leaves = self.rows = 0
         self.objects: dict[str, Any] = {"call": call}
 
-    def named(self, thing: Any) -> str:
+    def named(self, thing: object) -> str:
         """A name for an object that the code uses."""
         name = f"o{len(self.objects)}"
         self.objects[name] = thing
@@ -93,7 +94,7 @@ class _Writer:
         self.lines += [f"if {condition}:", "    return NotImplemented"]
 
     def sequence(
-        self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str, *, counted: bool = True
+        self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str, *, counted: bool = True
     ) -> bool:
         """A tuple or a list."""
         length = f" or len({name}) != {len(children)}" if counted else ""
@@ -107,11 +108,11 @@ class _Writer:
         self.lines.append(f"{', '.join(parts)}, = {name}")
         return self.all_taken(children, parts)
 
-    def named_tuple(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
+    def named_tuple(self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str) -> bool:
         """A named tuple: its class says how long it is."""
         return self.sequence(node_type, aux, children, name, counted=False)
 
-    def mapping(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
+    def mapping(self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str) -> bool:
         """A dictionary with keys whose equality is beyond doubt."""
         if any(type(key) not in _PLAIN_KEYS for key in aux):
             return False
@@ -123,7 +124,7 @@ class _Writer:
             return True
         return self.all_taken(children, [f"{name}[{key!r}]" for key in aux])
 
-    def record(self, node_type: NodeType, aux: Any, children: list[TreeDef], name: str) -> bool:
+    def record(self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str) -> bool:
         """A dataclass without static fields."""
         assert isinstance(node_type, DataclassNode)
         if node_type.static_fields:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.tree.treedef import LEAF
+from funcgrad.types import Result, Tree
 
 Argnums = int | Sequence[int]
+
+OfUfunc: TypeAlias = Any
+"""The transform of a ufunc, of whose calls no types are known."""
 
 
 def here() -> Source:
@@ -68,7 +72,7 @@ class Selection:
         leaves, self.treedef = tree.flatten(chosen)
         self.leaves = plain_leaves(leaves)
 
-    def call(self, function: Callable[..., Any], leaves: Sequence[Any]) -> Any:
+    def call(self, function: Callable[..., Any], leaves: Sequence[Any]) -> Result:
         """The function's result with `leaves` for the selected ones."""
         chosen = leaves[0] if self.treedef is LEAF else tree.unflatten(self.treedef, leaves)
         if self.single and len(self.args) == 1:
@@ -78,7 +82,7 @@ class Selection:
             args[n] = value
         return function(*args, **self.kwargs)
 
-    def rebuilt(self, leaves: Sequence[Any]) -> Any:
+    def rebuilt(self, leaves: Sequence[Any]) -> Tree:
         """The selected arguments' structure with these leaves."""
         return leaves[0] if self.treedef is LEAF else tree.unflatten(self.treedef, leaves)
 

@@ -32,6 +32,7 @@ from funcgrad.transforms.resume import resume_program
 from funcgrad.transforms.reverse import gradient_of_record
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program
+from funcgrad.types import Anything, Array
 
 CACHE_STEPS = 4_000_000
 """Recorded steps whose transformed Programs are kept: about a gigabyte if all were different."""
@@ -59,7 +60,7 @@ class TransformCache:
         self.misses = 0
         """How many Programs had to be transformed."""
 
-    def find(self, key: Hashable) -> Any:
+    def find(self, key: Hashable) -> Anything:
         """The entry under `key`; None where there is none."""
         found = self._entries.get(key)
         return None if found is None else found[0]
@@ -235,7 +236,7 @@ def trace(
     return made
 
 
-def as_value(leaf: object) -> Any:
+def as_value(leaf: object) -> Array:
     """A leaf as what evaluates: Python scalars become NumPy's, tracers are frozen."""
     if type(leaf) is np.ndarray or isinstance(leaf, np.generic):
         return leaf

@@ -16,6 +16,7 @@ from funcgrad.api.python.guarded.kept import Kept
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arrays.structure import Permute
 from funcgrad.tracing.recorder import writeable_memory
+from funcgrad.types import Array
 
 __all__ = ["Copies", "equal_programs", "reading_in_place", "reading_what_was_copied"]
 
@@ -34,7 +35,7 @@ class Copies:
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def add(self, array: Any) -> Any:
+    def add(self, array: Array) -> Array:
         """A copy of the array, in this machine's order and in one piece."""
         copy = np.array(array, dtype=array.dtype.newbyteorder("="), order="C", subok=False)
         if writeable_memory(array):
@@ -107,6 +108,6 @@ def is_plain(x: object) -> bool:
     return type(x) is np.ndarray and x.dtype.isnative and x.flags.aligned and bool(x.flags.c_contiguous)
 
 
-def memory_order(x: Any) -> tuple[int, ...]:
+def memory_order(x: Array) -> tuple[int, ...]:
     """The axes in the order of their strides, the longest first."""
     return tuple(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from funcgrad.tracing.tracer import MANY_DECISIONS
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.while_loop import Loop
+from funcgrad.types import Result
 
 __all__ = ["warn_if_decided"]
 
@@ -63,6 +63,6 @@ def deciding(recorder: Recorder, output: int) -> Source | None:
     return as_source(recorder.decided[0]) if searches else None
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: Result) -> bool:
     """Whether a result is none, or a whole number, as sums of flat pieces are."""
     return value is None or np.shape(value) != () or float(np.real(value)).is_integer()

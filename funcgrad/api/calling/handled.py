@@ -16,6 +16,7 @@ from funcgrad.errors import WHEN_REFUSED, FuncgradError
 from funcgrad.source import is_own_code
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 __all__ = ["behind", "require_nothing_lost"]
 
@@ -72,7 +73,7 @@ def is_same_untraced(call: Callable[[list[Any]], Any], values: Sequence[Any], re
     return len(found) == len(wanted) and all(map(is_equal, found, wanted))
 
 
-def is_equal(found: Any, wanted: Any) -> bool:
+def is_equal(found: Anything, wanted: Anything) -> bool:
     """Whether a result is the same number or array, up to rounding; what is no number is not compared."""
     if type(found) is Tracer:
         found = found.concrete()

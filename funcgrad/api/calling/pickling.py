@@ -12,6 +12,8 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = ["name_for_pickle"]
 
 _PICKLER_FRAMES = 4
@@ -25,7 +27,7 @@ def name_for_pickle(x: object, module: str, qualified_name: str) -> str | None:
     return None if module == "__main__" and asked_by_cloudpickle(_getframe(1)) else qualified_name
 
 
-def found_by_name(module: str, qualified_name: str) -> Any:
+def found_by_name(module: str, qualified_name: str) -> Anything:
     """The object a module has under a qualified name, or None."""
     found: Any = sys.modules.get(module)
     for part in qualified_name.split("."):

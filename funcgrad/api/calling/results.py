@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.tree.treedef import TreeDef
 
 Function = Callable[..., Any]
 
@@ -30,7 +34,7 @@ class Aux:
         self.leaves: list[Any] = []
         self._slots: list[Any] = []
 
-    def value_of(self, result: object) -> Any:
+    def value_of(self, result: object) -> Tree:
         """The value, with the traced leaves of the aux part kept."""
         if not self._has_aux:
             return result
@@ -46,7 +50,7 @@ class Aux:
         self.leaves = [x for x in leaves if isinstance(x, Tracer)]
         return value
 
-    def rebuilt(self, values: Sequence[Any]) -> Any:
+    def rebuilt(self, values: Sequence[Any]) -> Tree:
         """The aux part with concrete values for its traced leaves."""
         if not self._has_aux:
             return None
@@ -67,7 +71,7 @@ class _Kept:
         self.value = value
 
 
-def scalar_output(value: object, holomorphic: bool, fun: Function) -> Any:
+def scalar_output(value: object, holomorphic: bool, fun: Function) -> Array:
     """The value to differentiate; raises NonScalarGradError unless it is one floating-point number."""
     if type(value) is Tracer and value.aval.dtype.kind == "f" and not value.aval.shape and not holomorphic:
         return value
@@ -119,7 +123,9 @@ def full_gradients(avals: Sequence[Aval], grads: Sequence[Any]) -> Sequence[Any]
     return [next(found) if a.inexact else np.zeros(a.shape, np.float64)[()] for a in avals]
 
 
-def matching_leaves(value: Any, treedef: Any, avals: Sequence[Aval], caller: str, what: str) -> list[Any]:
+def matching_leaves(
+    value: Tree, treedef: TreeDef, avals: Sequence[Aval], caller: str, what: str
+) -> list[Any]:
     """The leaves of a tangent or cotangent, checked against the structure and avals it must have."""
     leaves, seen = tree.flatten(value)
     if seen != treedef:
@@ -146,6 +152,6 @@ def matching_leaves(value: Any, treedef: Any, avals: Sequence[Aval], caller: str
     return checked
 
 
-def zeros(aval: Aval) -> Any:
+def zeros(aval: Aval) -> Array:
     """A zero tangent."""
     return np.zeros(aval.shape, aval.dtype if aval.inexact else np.float64)[()]

@@ -14,6 +14,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.errors import TracerAssignmentError
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["Changes", "give_back", "outside_array"]
 
@@ -68,7 +69,7 @@ def give_back(
         write(name, leaf, value)
 
 
-def write(name: str, leaf: Any, value: Any) -> None:
+def write(name: str, leaf: Array, value: ArrayLike) -> None:
     """Write a value into an argument, traced or not."""
     if type(leaf) is Tracer:
         assign(leaf, value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,10 @@ from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import with_inputs
 from funcgrad.transforms.control.while_loop import WhileLoop
-from funcgrad.types import Number, Tree
+from funcgrad.types import AnyPrimitive, Array, Number, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.tree.treedef import TreeDef
 
 Function = Callable[..., Any]
 T = TypeVar("T")
@@ -195,7 +198,7 @@ def shared_constants(made: Sequence[Recorded]) -> tuple[list[Any], tuple[tuple[i
     return constants, tuple(places)
 
 
-def boolean(pred: object, what: str) -> Any:
+def boolean(pred: object, what: str) -> Array:
     """A predicate as a scalar boolean; numbers are compared with 0."""
     value = scalar(pred, f"the predicate of {what}")
     seen = aval_of_any(value)
@@ -204,7 +207,7 @@ def boolean(pred: object, what: str) -> Any:
     return value if isinstance(value, Tracer) else np.bool_(value)
 
 
-def scalar(x: object, role: str) -> Any:
+def scalar(x: object, role: str) -> Array:
     """A tracer, NumPy scalar or number of rank 0; raises ShapeError for arrays with axes."""
     value = as_operand(x, role, "the value")
     seen = aval_of_any(value)
@@ -221,7 +224,7 @@ def _itself(program: Program) -> Program:
     return program
 
 
-def bound(primitive: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+def bound(primitive: AnyPrimitive, inputs: Sequence[Any]) -> Sequence[Any]:
     """Record the primitive, or evaluate it where no input is traced."""
     if recorder_of(inputs) is not None:
         recorded_outs: Sequence[Any] = primitive.bind(*inputs)
@@ -361,7 +364,12 @@ def check_condition(deciding: Recorded) -> None:
 
 
 def fori_loop(
-    lower: Any, upper: Any, body_fun: Callable[..., T], init_val: Tree, *, unroll: int | bool | None = None
+    lower: Number,
+    upper: Number,
+    body_fun: Callable[..., T],
+    init_val: Tree,
+    *,
+    unroll: int | bool | None = None,
 ) -> T:
     """``body_fun(i, value)`` for i from `lower` to `upper` - 1, from `init_val`.
 
@@ -541,7 +549,7 @@ def check_pair(what: str, f: Function) -> Callable[[Any], None]:
     return check
 
 
-def common_length(what: str, avals: Sequence[Aval], treedef: Any, length: int | None) -> int:
+def common_length(what: str, avals: Sequence[Aval], treedef: TreeDef, length: int | None) -> int:
     """The number of trips: the length of every leaf of xs, or `length` where there is none."""
     found: dict[int, str] = {}
     for k, a in enumerate(avals):

@@ -7,7 +7,7 @@ it is handed, branches must agree. Python scalars give way to what they meet, as
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,10 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
+
+if TYPE_CHECKING:
+    from funcgrad.tree.treedef import TreeDef
 
 Function = Callable[..., Any]
 
@@ -46,7 +49,9 @@ class Recorded(NamedTuple):
         """What the function uses beside its arguments: the values of the last inputs of its Program."""
         return self.traced.operands[self.traced.n_inputs :]
 
-    def transformed(self, key: Hashable, build: Callable[[Program], Any], targets: Sequence[Aval]) -> Any:
+    def transformed(
+        self, key: Hashable, build: Callable[[Program], Any], targets: Sequence[Aval]
+    ) -> Anything:
         """What `build` makes of the Program, whose outputs have the dtypes of `targets`; kept."""
 
         def build_simplified(program: Program) -> Any:
@@ -61,7 +66,7 @@ def _as_tuple(key: Hashable) -> tuple[Hashable, ...]:
 
 def recorded(
     function: Function,
-    treedef: Any,
+    treedef: TreeDef,
     avals: Sequence[Aval],
     what: str,
     role: str,
@@ -112,7 +117,7 @@ def equal_records(one: Traced, other: Traced) -> bool:
     return all(x is y or equal_values(x, y) for x, y in given)
 
 
-def equal_values(x: Any, y: Any) -> bool:
+def equal_values(x: Anything, y: Anything) -> bool:
     """Whether two values from outside are the same, bit for bit."""
     if type(x) is Tracer or type(y) is Tracer:
         return type(x) is type(y) and (x._recorder, x._index) == (y._recorder, y._index)
@@ -192,7 +197,7 @@ class CarryTypes(NamedTuple):
     shown: int | None = None
     """The child of the structure that the user knows of; None for all of it."""
 
-    def check(self, name: str, out_tree: Any, after: Sequence[Aval]) -> None:
+    def check(self, name: str, out_tree: TreeDef, after: Sequence[Aval]) -> None:
         """Raise unless the body called `name` keeps the structure and the types of the carry.
 
         Raises CarryChanged where the carry starts as a Python scalar and can start in the body's dtype.

@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.calling.again import with_packages
-from funcgrad.api.calling.arguments import Argnums, Selection, check_differentiable, here, leaf_aval
+from funcgrad.api.calling.arguments import Argnums, OfUfunc, Selection, check_differentiable, here, leaf_aval
 from funcgrad.api.calling.calls import run, trace
 from funcgrad.api.calling.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
 from funcgrad.api.calling.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output
@@ -55,7 +55,7 @@ Xs = TypeVarTuple("Xs")
 
 
 @overload
-def grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def grad(
     fun: F,
@@ -117,7 +117,7 @@ def grad(
 
 
 @overload
-def value_and_grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def value_and_grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def value_and_grad(
     fun: F,
@@ -228,10 +228,10 @@ def vjp(
     fun: Callable[..., R], *primals: Tree, has_aux: Literal[False] = False
 ) -> tuple[R, Pullback[tuple[Any, ...]]]: ...
 @overload
-def vjp(fun: Function, *primals: Tree, has_aux: bool) -> Any: ...
+def vjp(fun: Function, *primals: Tree, has_aux: bool) -> tuple[Any, ...]: ...
 def vjp(  # type: ignore[misc] # Any number of anything is what *Xs means, too
     fun: Function, *primals: Tree, has_aux: bool = False
-) -> Any:
+) -> tuple[Any, ...]:
     """Return ``fun(*primals)`` and its pullback, a function from cotangents to tuples of cotangents.
 
     With `has_aux` the function returns ``(value, aux)`` and the result is ``(value, pullback, aux)``.
@@ -275,8 +275,10 @@ def jvp(
     has_aux: Literal[False] = False,
 ) -> tuple[R, R]: ...
 @overload
-def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any: ...
-def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> tuple[Any, ...]: ...
+def jvp(
+    fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
     """Return ``fun(*primals)`` and its derivative in the direction `tangents`.
 
     Raises TreeError, ShapeError or DtypeError where tangents do not match the primals.
@@ -318,8 +320,8 @@ def linearize(
     fun: Callable[..., R], *primals: Tree, has_aux: Literal[False] = False
 ) -> tuple[R, Pushforward[R]]: ...
 @overload
-def linearize(fun: Function, *primals: Tree, has_aux: bool) -> Any: ...
-def linearize(fun: Function, *primals: Tree, has_aux: bool = False) -> Any:
+def linearize(fun: Function, *primals: Tree, has_aux: bool) -> tuple[Any, ...]: ...
+def linearize(fun: Function, *primals: Tree, has_aux: bool = False) -> tuple[Any, ...]:
     """Return ``fun(*primals)`` and the linear map of its derivative there, evaluated once.
 
     >>> import numpy as np

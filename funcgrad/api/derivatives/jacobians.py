@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.batch import vmap
-from funcgrad.api.calling.arguments import Argnums, Selection, check_differentiable, here
+from funcgrad.api.calling.arguments import Argnums, OfUfunc, Selection, check_differentiable, here
 from funcgrad.api.calling.calls import CACHE, name_of
 from funcgrad.api.calling.transformed import TransformedFunction, transform
 from funcgrad.api.derivatives.differentiate import grad, jvp, linearize, vjp
@@ -24,10 +24,11 @@ from funcgrad.ops.arrays.structure import reshape, zeros_beside
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.known_zeros import FEWEST_COLUMNS, Groups, columns_in_groups
-from funcgrad.types import Array
+from funcgrad.types import Array, Tree
 
 if TYPE_CHECKING:
     from funcgrad.api.calling.signatures import Jacobian
+    from funcgrad.tree.treedef import TreeDef
 
 Function = Callable[..., Any]
 
@@ -38,7 +39,7 @@ P = ParamSpec("P")
 
 
 @overload
-def jacfwd(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def jacfwd(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def jacfwd(
     fun: F,
@@ -99,7 +100,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
 
 
 @overload
-def jacrev(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def jacrev(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def jacrev(
     fun: F,
@@ -214,7 +215,7 @@ def refuse_complex_pairs(
 
 
 @overload
-def jacobian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def jacobian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def jacobian(
     fun: F,
@@ -258,7 +259,7 @@ def jacobian(
 
 
 @overload
-def hessian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> Any: ...
+def hessian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def hessian(
     fun: F,
@@ -308,7 +309,7 @@ def hessian(
     return hessian_of
 
 
-def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Tree:
     """The product of the Hessian of a scalar function with a vector, without forming the Hessian.
 
     `primals` and `tangents` are tuples of arguments, as for `jvp`; with one argument the product has
@@ -387,7 +388,7 @@ def seeds(avals: Sequence[Aval], groups: Groups) -> list[Any]:
     return batches
 
 
-def spread(x: object, groups: Groups, k: int, axis: int) -> Any:
+def spread(x: object, groups: Groups, k: int, axis: int) -> Array:
     """The k-th result with an axis of columns where it has one of groups, at `axis`: first or last."""
     rows, columns = groups.places[k]
     aval = aval_of_any(x)
@@ -411,7 +412,7 @@ def rows_of_leaf(avals: Sequence[Aval], pairs: Sequence[bool]) -> list[int]:
     return [a.size * (1 + pair) for a, pair in zip(avals, pairs, strict=True)]
 
 
-def split_last(x: Array, avals: Sequence[Aval], pairs: Sequence[bool], treedef: Any) -> Any:
+def split_last(x: Array, avals: Sequence[Aval], pairs: Sequence[bool], treedef: TreeDef) -> Tree:
     """The last axis, which runs over the basis of the inputs, dealt out to the inputs.
 
     By z = x + iy the derivative is df/dx - i df/dy, as `grad` has it.
@@ -428,8 +429,8 @@ def split_last(x: Array, avals: Sequence[Aval], pairs: Sequence[bool], treedef: 
 
 
 def rows_by_output(
-    rows: Sequence[Any], avals: Sequence[Aval], pairs: Sequence[bool], out_tree: Any, in_tree: Any
-) -> Any:
+    rows: Sequence[Any], avals: Sequence[Aval], pairs: Sequence[bool], out_tree: TreeDef, in_tree: TreeDef
+) -> Tree:
     """The first axis, which runs over the basis of the outputs, dealt out to the outputs.
 
     The pullback of -i to a real input is the derivative of the imaginary part.

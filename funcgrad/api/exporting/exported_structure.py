@@ -15,6 +15,7 @@ from funcgrad.compile.export.module_text import Door
 from funcgrad.compile.export.portable import RESERVED
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.types import Anything, Tree
 
 
 class Placed(str):
@@ -52,7 +53,7 @@ class Structure:
 
 
 def structure_of(
-    jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Sequence[int], found: Any
+    jitted: Anything, args: tuple[Any, ...], kwargs: dict[str, Any], places: Sequence[int], found: Anything
 ) -> Structure:
     """The structure of a function with an example of its arguments."""
     parameters = parameter_names(jitted, args, kwargs)
@@ -84,7 +85,7 @@ def structure_of(
     return Structure(parameters, [accesses[k] for k in places], found.out_tree, compiled, checks, classes)
 
 
-def parameter_names(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+def parameter_names(jitted: Anything, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
     """The user's names of parameters, changed where modules use them for something else."""
     try:
         known = [
@@ -99,7 +100,7 @@ def parameter_names(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any])
     return [f"{name}_" if name in taken or keyword.iskeyword(name) else name for name in names]
 
 
-def access_paths(text: str, value: Any, accesses: list[str]) -> bool:
+def access_paths(text: str, value: Tree, accesses: list[str]) -> bool:
     """Note the text of every leaf; returns whether Numba knows the containers around them."""
     if type(value) is int:
         accesses[value] = text
@@ -119,7 +120,7 @@ def access_paths(text: str, value: Any, accesses: list[str]) -> bool:
     raise no_container(value)
 
 
-def container_text(value: Any, classes: dict[str, Sequence[str]]) -> str:
+def container_text(value: Tree, classes: dict[str, Sequence[str]]) -> str:
     """Containers as Python writes them; named tuples are noted."""
     if type(value) is Placed or value is None:
         return str(value)

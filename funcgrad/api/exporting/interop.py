@@ -12,7 +12,7 @@ from funcgrad.api.exporting.export import ExportedModule
 from funcgrad.api.exporting.exported_function import Exporter
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.types import Tree
+from funcgrad.types import ArrayLike, NumbaFunction, Tree
 
 if TYPE_CHECKING:
     from funcgrad.compile.runtime.logp_callback import LogpCallback
@@ -28,7 +28,7 @@ def typed_numbers(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([np.asarray(x)[()] if isinstance(x, bool | int | float | complex) else x for x in args])
 
 
-def njit_callable(fun: Callable[..., Any], *example_args: object) -> Any:
+def njit_callable(fun: Callable[..., Any], *example_args: object) -> NumbaFunction:
     """A Numba function that computes `fun`, for calls from your own ``@njit`` code.
 
     `example_args` are of the ranks and dtypes that it will be called with: arrays, numbers, and tuples and
@@ -56,7 +56,7 @@ def njit_callable(fun: Callable[..., Any], *example_args: object) -> Any:
     return text if text is not None else function_by_address(jitted(fun), args)
 
 
-def function_of_text(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> Any:
+def function_of_text(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> NumbaFunction:
     """The Numba function of an exported module; None where there is none, or its arrays would be copies."""
     try:
         exporter = Exporter(fun.copied(), args, {}, "numba")
@@ -68,7 +68,7 @@ def function_of_text(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> An
     return ExportedModule(text, name).function
 
 
-def function_by_address(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> Any:
+def function_by_address(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> NumbaFunction:
     """A Numba function around the machine code that `jit` has made."""
     from funcgrad.compile.runtime.interop import numba_function  # noqa: PLC0415 - imports Numba
 
@@ -76,7 +76,9 @@ def function_by_address(fun: JittedFunction[..., Any], args: tuple[Any, ...]) ->
     return numba_function(fun.specialized(*args).executable, name if name.isidentifier() else "function")
 
 
-def low_level_callable(fun: Callable[..., Any], *example_args: Any, signature: str | None = None) -> Any:
+def low_level_callable(
+    fun: Callable[..., Any], *example_args: ArrayLike, signature: str | None = None
+) -> NumbaFunction:
     """`fun` as a `scipy.LowLevelCallable`, which SciPy calls without Python.
 
     `fun` takes one number, or one array of numbers, and returns one number. `signature` is one that SciPy

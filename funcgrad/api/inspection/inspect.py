@@ -15,6 +15,7 @@ from funcgrad.ir.program import Program
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Tree
 
 Function = Callable[..., Any]
 
@@ -115,7 +116,7 @@ def leaf_names(name: str, value: object) -> list[str]:
     return names
 
 
-def eval_shape(fun: Function, *args: object, **kwargs: object) -> Any:
+def eval_shape(fun: Function, *args: object, **kwargs: object) -> Tree:
     """The shapes and dtypes that `fun` would return, without computing anything.
 
     >>> import numpy as np

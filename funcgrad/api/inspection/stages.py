@@ -12,6 +12,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.types import Anything, Tree
 
 __all__ = ["Compiled", "Lowered"]
 
@@ -24,10 +25,10 @@ class Jitted(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call it."""
 
-    def specialized(self, *args: object, **kwargs: object) -> Any:
+    def specialized(self, *args: object, **kwargs: object) -> Anything:
         """What is made for these arguments."""
 
-    def kind(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, tuple[Aval, ...]]:
+    def kind(self, *args: object, **kwargs: object) -> tuple[Any, Any, tuple[Aval, ...]]:
         """What of arguments is compiled for."""
 
     def kernel_source(self, *args: object, **kwargs: object) -> str:
@@ -56,12 +57,12 @@ class Stage:
         return found
 
     @property
-    def out_tree(self) -> Any:
+    def out_tree(self) -> Anything:
         """The structure of the result."""
         return self._made.out_tree
 
     @property
-    def out_info(self) -> Any:
+    def out_info(self) -> Tree:
         """The types of the results, in their structure."""
         return self._made.result(self.program.out_avals)
 
@@ -86,7 +87,7 @@ class Stage:
         return f"{type(self).__name__}({self._function.__name__}: {types})"
 
 
-def as_values(leaf: object) -> Any:
+def as_values(leaf: object) -> Anything:
     """Zeros for a type, and values as they are."""
     return np.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, Aval) else leaf
 
@@ -149,7 +150,7 @@ class Compiled(Stage):
         return self._function(*args, **kwargs)
 
 
-def listed(kind: Any) -> str:
+def listed(kind: Anything) -> str:
     """What of arguments is compiled for, in words: the types, and the values of static arguments."""
     static, _, avals = kind
     said = [f"static {place} = {value!r}" for place, _, value in static if place is not None]

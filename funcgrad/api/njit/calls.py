@@ -7,7 +7,7 @@ for each kind of arguments, they are kept by function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.calling.recent import Recent
 from funcgrad.api.calling.transformed import AT_ONCE
@@ -17,6 +17,10 @@ from funcgrad.api.njit.opaque import DECLARED
 from funcgrad.api.python.functions import OTHER_KINDS
 from funcgrad.api.python.seen import SEEN_OTHERWISE
 from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.types import NumbaFunction
+
+if TYPE_CHECKING:
+    from funcgrad.api.python.hooks import Hooks
 
 __all__ = ["called_unjitted"]
 
@@ -25,13 +29,13 @@ _COMPILED = Recent[JittedFunction[..., Any]](MOST_FUNCTIONS)
 """By the id of a function of Numba's, which is kept alive by what was made of it."""
 
 
-def compiled(dispatcher: Any) -> JittedFunction[..., Any]:
+def compiled(dispatcher: NumbaFunction) -> JittedFunction[..., Any]:
     """The function as `jit` makes it, made once."""
     found = _COMPILED.get(id(dispatcher))
     return found if found is not None else _COMPILED.keep(id(dispatcher), jit(dispatcher))
 
 
-def called_unjitted(dispatcher: Any) -> Callable[..., Any]:
+def called_unjitted(dispatcher: NumbaFunction) -> Callable[..., Any]:
     """What is called instead of a function of Numba's while an un-jitted trace is open."""
 
     def calling(*args: Any, **kwargs: Any) -> Any:
@@ -46,7 +50,7 @@ def called_unjitted(dispatcher: Any) -> Callable[..., Any]:
     return calling
 
 
-def called_jitted(dispatcher: Any, hooks: Any) -> Callable[..., Any]:
+def called_jitted(dispatcher: NumbaFunction, hooks: Hooks) -> Callable[..., Any]:
     """What is called instead of a function of Numba's in code that `jit` has rewritten."""
     from funcgrad.api.njit.hooks import NjitHooks, traced_njit  # noqa: PLC0415 - when such a function is first met
 

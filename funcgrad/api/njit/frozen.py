@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType
-from typing import Any
 
 import numpy as np
 
 from funcgrad.api.calling.recent import Recent
 from funcgrad.api.python.blocks.cells import value_in
+from funcgrad.types import Array
 
 __all__ = ["with_frozen_names"]
 
@@ -50,7 +50,7 @@ def frozen(function: FunctionType) -> FunctionType:
     return made
 
 
-def kept(array: Any) -> Any:
+def kept(array: Array) -> Array:
     """A copy that nobody else has."""
     copy = np.array(array)
     copy.flags.writeable = False

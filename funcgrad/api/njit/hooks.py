@@ -26,7 +26,7 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code
 from funcgrad.tracing.python.functions import NoSource, rewritten_function
 from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.types import Index
+from funcgrad.types import Anything, Index, NumbaFunction
 
 __all__ = ["NjitHooks", "traced_njit"]
 
@@ -57,7 +57,7 @@ class NjitHooks(Hooks):
         """Whether the function is traced: Numba compiles what it is told to, of installed packages too."""
         return not is_library_code(function.__code__)
 
-    def function(self, function: Any) -> Any:
+    def function(self, function: Anything) -> Anything:
         """What is called instead of `function`."""
         found = instead_of(function)
         return super().function(function) if found is None else found
@@ -81,7 +81,7 @@ def instead_of(function: object) -> object:
     return of_numbas_own(function) if is_numbas(function) and not is_compiled(function) else None
 
 
-def of_method(function: Any, owner: Any) -> object:
+def of_method(function: Anything, owner: Anything) -> object:
     """What stands in for a method."""
     if owner.__class__ is np.ndarray:
         return copying(function) if function.__name__ in _COPYING else None
@@ -94,7 +94,7 @@ _COPYING = frozenset({"copy", "astype", "flatten"})
 """Methods of arrays whose results are arrays of their own."""
 
 
-def copying(method: Any) -> Callable[..., Any]:
+def copying(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that makes an array, which traced values can be written into."""
 
     def copy(*args: Any, **kwargs: Any) -> Any:
@@ -150,7 +150,7 @@ def is_type(x: object) -> bool:
     return type(x).__module__.startswith("numba.core.types.")
 
 
-def refusing_draws(function: Any) -> Callable[..., Any]:
+def refusing_draws(function: Callable[..., Any]) -> Callable[..., Any]:
     """A draw of random numbers: Numba's come from a generator of its own, call by call."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
@@ -166,7 +166,7 @@ def refusing_draws(function: Any) -> Callable[..., Any]:
 # -- a function of Numba's as one that is traced ---------------------------------------------------------
 
 
-def traced_njit(dispatcher: Any, hooks: Hooks) -> Callable[..., Any]:
+def traced_njit(dispatcher: NumbaFunction, hooks: Hooks) -> Callable[..., Any]:
     """A function of Numba's: its Python source where something traced is given, else its machine code."""
     own = hooks if isinstance(hooks, NjitHooks) else NjitHooks(hooks)
 
@@ -191,7 +191,7 @@ def traced_njit(dispatcher: Any, hooks: Hooks) -> Callable[..., Any]:
     return calling
 
 
-def traced_vectorized(vectorized: Any, hooks: NjitHooks) -> Callable[..., Any]:
+def traced_vectorized(vectorized: NumbaFunction, hooks: NjitHooks) -> Callable[..., Any]:
     """A function of ``numba.vectorize`` or ``guvectorize``: mapped where something traced is given."""
 
     def example(*args: Any) -> Any:

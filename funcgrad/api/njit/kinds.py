@@ -11,6 +11,7 @@ import numpy as np
 
 from funcgrad.api.python.blocks.cells import value_in
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import NumbaFunction
 
 __all__ = [
     "fixed",
@@ -64,7 +65,7 @@ def is_numbas(x: object) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == "numba"
 
 
-def python_function(dispatcher: Any) -> FunctionType:
+def python_function(dispatcher: NumbaFunction) -> FunctionType:
     """The function that Numba compiles; of a vectorized one, that of one example."""
     builder = getattr(dispatcher, "gufunc_builder", None)
     made = dispatcher if is_njit(dispatcher) else builder or dispatcher._dispatcher
@@ -83,7 +84,7 @@ def njit_behind(fun: object) -> object:
         fun = made_by[1][0]
 
 
-def fixed(x: Any) -> bool:
+def fixed(x: object) -> bool:
     """Whether an argument decides how Numba's code runs rather than what it computes with.
 
     So sizes may be given: whole numbers, strings, None, functions and tuples of these.

@@ -24,6 +24,7 @@ from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.host_call import HostCall
+from funcgrad.types import Anything, NumbaFunction, Result
 
 __all__ = ["DECLARED", "called_in_one", "jvp_rule_of", "rule_of"]
 
@@ -55,7 +56,7 @@ class NjitCall:
     def __name__(self) -> str:
         return python_function(self._dispatcher).__name__
 
-    def result(self, values: Sequence[Any]) -> Any:
+    def result(self, values: Sequence[Any]) -> Result:
         """What the dispatcher returns; it may write into its arguments, which are copies."""
         given = [np.array(x, a.dtype)[()] for x, a in zip(values, self._avals, strict=True)]
         return self._dispatcher(*tree.unflatten(self._in_tree, given))
@@ -98,7 +99,7 @@ def called_in_one(dispatcher: object) -> Callable[..., Any]:
     return calling
 
 
-def rule_of(function: Any) -> Any:
+def rule_of(function: Anything) -> Callable[..., Any]:
     """A function of Numba's as a rule: traced where it can be, so that it has derivatives too; else called.
 
     Any other function is itself.
@@ -106,7 +107,7 @@ def rule_of(function: Any) -> Any:
     return traced_or_called(function, called_in_one) if is_njit(function) else function
 
 
-def jvp_rule_of(function: Any) -> Any:
+def jvp_rule_of(function: Anything) -> Callable[..., Any]:
     """The same of a rule ``(primals, tangents) -> value, tangent``."""
     return traced_or_called(function, called_in_two) if is_njit(function) else function
 
@@ -138,7 +139,9 @@ def called_in_two(dispatcher: object) -> Callable[..., Any]:
     return rule
 
 
-def traced_or_called(function: Any, calling: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
+def traced_or_called(
+    function: NumbaFunction, calling: Callable[[Any], Callable[..., Any]]
+) -> Callable[..., Any]:
     """What traces a function of Numba's, and where it cannot calls it in a way."""
     traced, called = seen(function), calling(function)
 

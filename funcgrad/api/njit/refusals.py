@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def not_traced(argument: object, function: str) -> FuncgradError:
     )
 
 
-def call_to_raise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+def call_to_raise(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     """Call the function where a recorded guard has failed, so that it raises what it raises.
 
     Arguments that are traced have values there. Raises TracedBranchError if the function raises nothing.

@@ -16,6 +16,7 @@ from funcgrad.api.njit.numbers import widened
 from funcgrad.api.python.blocks.cells import is_undecided
 from funcgrad.ops.arrays.structure import cast as converted
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike, Number
 
 __all__ = ["CASTS", "MATHEMATICS", "cast_to", "enumerated"]
 
@@ -56,13 +57,13 @@ def cast_to(dtype: np.dtype[Any], theirs: Function) -> Function:
     return cast
 
 
-def enumerated(x: Any) -> Iterator[Any]:
+def enumerated(x: ArrayLike) -> Iterator[Any]:
     """``np.ndenumerate``, whose elements stay traced."""
     for index in np.ndindex(x.shape):
         yield index, widened(x[index])
 
 
-def complex_of(x: Any = 0, y: Any = 0) -> object:
+def complex_of(x: Number = 0, y: Number = 0) -> object:
     """``complex``"""
     if not (is_undecided(x) or is_undecided(y)):
         return complex(x, y)

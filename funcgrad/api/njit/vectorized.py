@@ -16,6 +16,7 @@ from funcgrad.errors import ShapeError, UnsupportedFunctionError
 from funcgrad.ops.arrays.structure import broadcast_to, reshape
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, captured
+from funcgrad.types import NumbaFunction
 
 __all__ = ["mapped"]
 
@@ -32,7 +33,7 @@ class Core(NamedTuple):
     """Of the outputs; None where the inputs say."""
 
 
-def core_of(vectorized: Any) -> Core | None:
+def core_of(vectorized: NumbaFunction) -> Core | None:
     """What a ``guvectorize`` function says of one example; None where an example is of numbers."""
     builder = getattr(vectorized, "gufunc_builder", None)
     if builder is None:
@@ -53,7 +54,7 @@ def named_shapes(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple([tuple([name for name in part.split(",") if name]) for part in parts])
 
 
-def mapped(vectorized: Any, example: Function) -> Function:
+def mapped(vectorized: NumbaFunction, example: Function) -> Function:
     """The function of arrays, from what one example of it computes."""
     name = python_function(vectorized).__name__
 

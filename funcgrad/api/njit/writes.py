@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad.api.calling.written_arguments import Changes, outside_array
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 __all__ = ["CapturedArguments"]
 
@@ -22,7 +23,7 @@ class CapturedArguments:
         self._made: dict[int, tuple[Any, Tracer]] = {}
         self._changes = Changes()
 
-    def of(self, x: Any) -> Any:
+    def of(self, x: Anything) -> Anything:
         """The argument, or what stands for it; one array is one traced array."""
         if type(x) is tuple:
             return tuple([self.of(item) for item in x])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from sys import _getframe
 from types import CodeType
 from typing import Any
@@ -26,7 +26,7 @@ from funcgrad.tracing.guarded import is_awaited
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Index
+from funcgrad.types import Anything, Array, ArrayLike, Arrays, Index, Number, Result
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
@@ -43,12 +43,12 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 # -- truth -------------------------------------------------------------------------------------------------
 
 
-def negated(x: object) -> Any:
+def negated(x: object) -> Array:
     """``not x``, traced."""
     return CATALOG["logical_not"]().bind(condition(x))
 
 
-def both(first: Any, other: Callable[[], Any]) -> Any:
+def both(first: Array, other: Callable[[], Any]) -> Array:
     """``first and other()``, where the first is traced."""
     if is_truth(first) and is_plain(other):
         second = other()
@@ -58,7 +58,7 @@ def both(first: Any, other: Callable[[], Any]) -> Any:
     return recorded_choice(first, other, constant(first), line_of(other))
 
 
-def either(first: Any, other: Callable[[], Any]) -> Any:
+def either(first: Array, other: Callable[[], Any]) -> Array:
     """``first or other()``, where the first is traced."""
     if is_truth(first) and is_plain(other):
         second = other()
@@ -67,7 +67,7 @@ def either(first: Any, other: Callable[[], Any]) -> Any:
     return recorded_choice(first, constant(first), other, line_of(other))
 
 
-def constant(x: Any) -> Callable[[], Any]:
+def constant(x: object) -> Callable[[], Any]:
     """A function that returns `x`."""
 
     def value() -> Any:
@@ -104,7 +104,7 @@ def line_of(function: Callable[..., Any]) -> int:
     return function.__code__.co_firstlineno
 
 
-def compared(name: str, first: Any, second: Any) -> Any:
+def compared(name: str, first: object, second: object) -> Anything:
     """``first < second`` and its kin; ``in`` where something is traced."""
     if name in ("is_", "is_not"):
         check_identity(first, second)
@@ -117,7 +117,7 @@ def compared(name: str, first: Any, second: Any) -> Any:
     return found
 
 
-def check_identity(first: Any, second: Any) -> None:
+def check_identity(first: Anything, second: Anything) -> None:
     """Raise where ``is`` would compare what only stands for the objects that it means."""
     traced = [x for x in (first, second) if is_undecided(x)]
     plain = any(x is True or x is False for x in (first, second))
@@ -129,7 +129,7 @@ def check_identity(first: Any, second: Any) -> None:
         )
 
 
-def contained(x: Any, container: Any) -> Any:
+def contained(x: Anything, container: Anything) -> Array:
     """``x in container``"""
     if isinstance(container, list | tuple) and any(is_undecided(y) for y in (x, *container)):
         found: Any = False
@@ -162,7 +162,7 @@ def is_traced_index(index: Index) -> bool:
     return is_undecided(index)
 
 
-def item_of(x: Any, index: Index) -> Any:
+def item_of(x: Anything, index: Index) -> Anything:
     """``x[index]`` with a traced index: of an array, or of a list of numbers or arrays of one type."""
     if isinstance(x, builtins.range):
         return items.spaced(x.start, x.step, index)
@@ -172,17 +172,19 @@ def item_of(x: Any, index: Index) -> Any:
 # -- functions -----------------------------------------------------------------------------------------------
 
 
-def shortest(*args: object, **kwargs: object) -> Any:
+def shortest(*args: object, **kwargs: object) -> Anything:
     """``min``"""
     return extreme(builtins.min, "lt", args, kwargs)
 
 
-def longest(*args: object, **kwargs: object) -> Any:
+def longest(*args: object, **kwargs: object) -> Anything:
     """``max``"""
     return extreme(builtins.max, "gt", args, kwargs)
 
 
-def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def extreme(
+    function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Anything:
     """``min`` and ``max``: the first of the extreme values, as in Python."""
     values = args
     if len(args) == 1:
@@ -211,7 +213,7 @@ def extreme(function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     return best
 
 
-def ordered(name: str, x: Any, y: Any) -> Any:
+def ordered(name: str, x: object, y: object) -> Array:
     """``x < y`` or ``x > y``; of tuples with traced elements the first that differ decide."""
     if not (isinstance(x, tuple) and isinstance(y, tuple) and any(is_undecided(k) for k in (*x, *y))):
         return _COMPARISONS[name](x, y)
@@ -222,14 +224,14 @@ def ordered(name: str, x: Any, y: Any) -> Any:
     return found
 
 
-def chosen_of(test: object, x: object, y: object) -> Any:
+def chosen_of(test: object, x: object, y: object) -> Arrays:
     """``x`` or ``y``, numbers or tuples of them."""
     if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
         return tuple([chosen_of(test, one, other) for one, other in zip(x, y, strict=True)])
     return where(test, x, y)
 
 
-def total(iterable: Any, start: Any = 0) -> Any:
+def total(iterable: Iterable[Any], start: ArrayLike = 0) -> Array:
     """``sum``; of a traced array it is NumPy's, along the first axis."""
     if type(iterable) is Tracer and iterable.aval.shape:
         summed = np.sum(iterable, axis=0)
@@ -243,17 +245,19 @@ def total(iterable: Any, start: Any = 0) -> Any:
 
 def summed(
     function: object, add_up: Callable[[Any], Any], iterable: object, otherwise: Callable[[], Any]
-) -> Any:
+) -> Result:
     """``sum(x for ... in iterable)``: by a loop, unless `sum` is somebody else's."""
     return add_up(iterable) if function is builtins.sum else otherwise()
 
 
-def counted(function: Any, count: Callable[[Any], Any], iterable: Any, otherwise: Callable[[], Any]) -> Any:
+def counted(
+    function: object, count: Callable[[Any], Any], iterable: object, otherwise: Callable[[], Any]
+) -> Result:
     """``len([x for ... in iterable if ...])``: by a loop, unless `len` is somebody else's."""
     return count(iterable) if function is builtins.len else otherwise()
 
 
-def rounded_down(x: Any = 0, *args: Any) -> Any:
+def rounded_down(x: ArrayLike = 0, *args: object) -> Number:
     """``int``, towards zero."""
     if not is_undecided(x) or args:
         return builtins.int(x, *args)
@@ -267,14 +271,14 @@ def rounded_down(x: Any = 0, *args: Any) -> Any:
     return x.astype(np.int64) if x.aval.dtype.kind == "b" else np.trunc(x).astype(np.int64)
 
 
-def as_float(x: Any = 0.0) -> Any:
+def as_float(x: ArrayLike = 0.0) -> Number:
     """``float``, which keeps what is traced."""
     if not is_undecided(x):
         return builtins.float(x)
     return x if x.aval.dtype == np.float64 else x.astype(np.float64)
 
 
-def as_text(*args: Any, **kwargs: Any) -> str:
+def as_text(*args: Anything, **kwargs: Anything) -> str:
     """``str``, which a traced value has none of."""
     if args and is_undecided(args[0]):
         raise ConcretizationError(
@@ -285,7 +289,7 @@ def as_text(*args: Any, **kwargs: Any) -> str:
     return builtins.str(*args, **kwargs)
 
 
-def rounded(x: Any, ndigits: Any = None) -> Any:
+def rounded(x: ArrayLike, ndigits: int | None = None) -> Number:
     """``round``, to even as Python and NumPy do."""
     if not is_undecided(x):
         return builtins.round(x, ndigits)
@@ -294,7 +298,7 @@ def rounded(x: Any, ndigits: Any = None) -> Any:
     return x if x.aval.dtype.kind in "iu" else np.rint(x).astype(np.int64)
 
 
-def in_order(iterable: Any, **kwargs: Any) -> Any:
+def in_order(iterable: Anything, **kwargs: Anything) -> list[Any]:
     """``sorted``, of traced numbers."""
     values = [*iterable] if not isinstance(iterable, Tracer) else iterable
     numbers = isinstance(values, Tracer) and len(values.aval.shape) == 1
@@ -306,17 +310,17 @@ def in_order(iterable: Any, **kwargs: Any) -> Any:
     return note_made([*(found[::-1] if kwargs.get("reverse") else found)])
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Whether `x` is a number, traced or not."""
     return not x.aval.shape if isinstance(x, Tracer) else isinstance(x, float | int | np.number)
 
 
-def truth(x: object = False) -> Any:
+def truth(x: object = False) -> Number:
     """``bool``"""
     return condition(x) if is_undecided(x) else builtins.bool(x)
 
 
-def every(iterable: Any) -> Any:
+def every(iterable: Iterable[Any]) -> Array:
     """``all``"""
     if type(iterable) is Tracer:
         return np.all(iterable)
@@ -329,7 +333,7 @@ def every(iterable: Any) -> Any:
     return found
 
 
-def some(iterable: Any) -> Any:
+def some(iterable: Iterable[Any]) -> Array:
     """``any``"""
     if type(iterable) is Tracer:
         return np.any(iterable)
@@ -342,7 +346,7 @@ def some(iterable: Any) -> Any:
     return found
 
 
-def length_of(x: Any) -> Any:
+def length_of(x: Anything) -> Number:
     """``len``, of a range that may be traced too."""
     return x.length() if isinstance(x, items.TracedRange) else builtins.len(x)
 

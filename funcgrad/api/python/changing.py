@@ -19,6 +19,7 @@ import numpy as np
 
 from funcgrad.api.python.blocks.recording import current_block, refuse_change
 from funcgrad.api.python.guarded.kept import refuse_going_on
+from funcgrad.types import Anything
 
 __all__ = ["CHANGING", "CHANGING_ARRAYS", "advanced", "check_augmented", "check_call", "gone_through"]
 
@@ -62,7 +63,7 @@ _FIRST_IS_CHANGED = frozenset(
 """Functions of Python's own that change their first argument."""
 
 
-def check_call(function: Any) -> object:
+def check_call(function: Anything) -> object:
     """What is called in a block instead of a method or function of C code; raises where it changes an object.
 
     None where it is called as it is.
@@ -101,7 +102,7 @@ def changing_first(function: BuiltinMethodType) -> object:
     return changing
 
 
-def advanced(iterator: Any, *default: Any) -> object:
+def advanced(iterator: Iterator[Any], *default: object) -> object:
     """``next``"""
     refuse_change(iterator, "an iterator from outside is advanced")
     refuse_going_on(iterator)

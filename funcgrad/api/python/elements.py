@@ -24,12 +24,12 @@ from funcgrad.tracing.lists import asoperand, rows_of_one
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Index
+from funcgrad.types import Anything, Array, ArrayLike, Index
 
 __all__ = ["ListPlace", "OneOf", "element_of", "store_element"]
 
 
-def as_traced(x: Any) -> Any:
+def as_traced(x: ArrayLike) -> Array:
     """An array as one of the trace that is open."""
     recorder = active_recorder()
     assert recorder is not None, "a traced index belongs to a trace"
@@ -37,7 +37,7 @@ def as_traced(x: Any) -> Any:
     return Tracer(recorder, number, recorder.avals[number])
 
 
-def joined_list(x: Sequence[Any]) -> Any:
+def joined_list(x: Sequence[Any]) -> Array:
     """A list of numbers or arrays as one array; of lists of them too."""
     try:
         if all(isinstance(row, list) for row in x) and len({len(row) for row in x}) == 1:
@@ -52,7 +52,7 @@ def joined_list(x: Sequence[Any]) -> Any:
         ) from error
 
 
-def give_rows(x: Any, rows: Any) -> None:
+def give_rows(x: Anything, rows: Array) -> None:
     """Make a list, and the lists in it, hold the elements of an array."""
     if x and isinstance(x[0], list):
         for k, row in enumerate(x):
@@ -93,7 +93,7 @@ class ListPlace(Place):
             raise OuterWrite((), [self])
 
     @property
-    def cell_contents(self) -> Any:
+    def cell_contents(self) -> Array:
         """The array of the elements."""
         members = copied(self._owner, float if self._last else None)
         found = joined_list(members)
@@ -147,17 +147,17 @@ class Untraced:
         self._array = array
         self._index = index
 
-    def get(self, _: Any) -> Any:
+    def get(self, _: object) -> Array:
         """The part, with what has been written into the array since."""
         return as_traced(asoperand(self._array))[self._index]
 
-    def evaluate(self, _: Any) -> Any:
+    def evaluate(self, _: object) -> Array:
         """An array that lies in memory as the part does: where the traced index says does not matter."""
         array = self._array if type(self._array) is np.ndarray else np.zeros(np.shape(asoperand(self._array)))
         items = self._index if isinstance(self._index, tuple) else (self._index,)
         return array[tuple([k if k is None or k is ... or isinstance(k, slice) else 0 for k in items])]
 
-    def put(self, _: Any, __: Any) -> Any:
+    def put(self, _: object, __: object) -> Array:
         """Refused: who else has the array would not see it."""
         raise TracedBranchError(
             "what is written here was read at a traced index, from an array that is not traced",
@@ -176,7 +176,7 @@ class Member(Whole):
         self.index = index
 
 
-def element_of(x: Any, index: Index) -> Any:
+def element_of(x: Anything, index: Index) -> Anything:
     """The element of a list, a tuple or an array that is not traced, at a traced index."""
     one = isinstance(x, np.ndarray)
     for member in () if one else x:
@@ -311,7 +311,7 @@ def refused(how: str) -> TracedBranchError:
 # -- writing -------------------------------------------------------------------------------------------------
 
 
-def store_element(x: list[Any], index: Index, value: Any) -> None:
+def store_element(x: list[Any], index: Index, value: ArrayLike) -> None:
     """``x[index] = value`` of a list, at a traced index."""
     if is_element(value, x, index):
         return  # ``x[index] += value`` has changed the array in place.
@@ -342,12 +342,12 @@ def is_element(value: object, x: list[Any], index: Index) -> bool:
     return len(arms) == len(x) and all(arm.base is y for arm, y in zip(arms, x, strict=True))
 
 
-def becomes_floats(whole: Any, value: Any) -> bool:
+def becomes_floats(whole: Array, value: ArrayLike) -> bool:
     """Whether the value turns a list of whole numbers into one of floats."""
     return whole.aval.dtype.kind == "i" and aval_of_any(asoperand(value)).dtype.kind == "f"
 
 
-def with_element(whole: Any, index: Index, value: Any) -> Any:
+def with_element(whole: Array, index: Index, value: ArrayLike) -> Array:
     """The array with another element, of a type that holds both."""
     place = whole[index].aval
     given = aval_of_any(asoperand(value))
@@ -362,7 +362,7 @@ def with_element(whole: Any, index: Index, value: Any) -> Any:
     return changed
 
 
-def common_type(place: Aval, given: Aval) -> Any:
+def common_type(place: Aval, given: Aval) -> np.dtype[Any]:
     """The dtype of a list's array that takes the value."""
     if place.dtype.kind == "b" or given.dtype.kind in "bc":
         raise unwritable(f"its elements are {place} and what is written is {given}")

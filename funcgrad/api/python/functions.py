@@ -13,6 +13,7 @@ from funcgrad.api.python.seen import seen
 from funcgrad.tracing.kinds import dispatching, is_dispatching
 from funcgrad.tracing.python.attributes import note_classes_of
 from funcgrad.tracing.python.functions import NoSource, rewritten_function
+from funcgrad.types import Anything
 
 _DEFAULT: list[Any] = []
 OTHER_KINDS: list[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]]] = []
@@ -24,12 +25,12 @@ def use_by_default(hooks: object) -> None:
     _DEFAULT[:] = [hooks]
 
 
-def recordable_by_default(function: Any) -> Any:
+def recordable_by_default(function: Anything) -> Anything:
     """`recordable`, with the hooks of functions that are given to control flow."""
     return recordable(function, _DEFAULT[0]) if _DEFAULT else function
 
 
-def recordable(function: Any, hooks: Any) -> Any:
+def recordable(function: Anything, hooks: Anything) -> Anything:
     """The function, rewritten where it is the user's own and its source is to be had; else itself."""
     if isinstance(function, FunctionType):
         return rewritten_or_same(function, hooks)
@@ -53,19 +54,19 @@ def recordable_as_given(function: Callable[..., Any], hooks: object) -> Callable
     return found
 
 
-def method_again(method: MethodType, hooks: Any) -> MethodType:
+def method_again(method: MethodType, hooks: Anything) -> MethodType:
     """The method of the same instance, rewritten."""
     inner = recordable(method.__func__, hooks)
     return method if inner is method.__func__ else MethodType(inner, method.__self__)
 
 
-def partial_again(partial: functools.partial[Any], hooks: Any) -> object:
+def partial_again(partial: functools.partial[Any], hooks: Anything) -> object:
     """The same arguments, and the function rewritten."""
     inner = recordable(partial.func, hooks)
     return partial if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
 
 
-def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
+def rewritten_or_same(function: FunctionType, hooks: Anything) -> Anything:
     """The function with rewritten code, or itself where it has none."""
     if not hooks.is_users(function):
         again = functools.partial(recordable, hooks=hooks)
@@ -79,7 +80,7 @@ def rewritten_or_same(function: FunctionType, hooks: Any) -> Any:
         return seen(function)
 
 
-def transformed_again(function: Any, hooks: Any) -> object:
+def transformed_again(function: Anything, hooks: Anything) -> object:
     """The transform of the rewritten function, for a transform of the user's function."""
     transform, args, kwargs = function._made_by
     inner = recordable(args[0], hooks)

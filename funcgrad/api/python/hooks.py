@@ -49,7 +49,7 @@ from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Index
+from funcgrad.types import Anything, Index
 
 Block = Callable[..., Any]
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
@@ -99,7 +99,7 @@ class Hooks:
         code = function.__code__
         self.notes[code.co_filename, code.co_firstlineno] = f"{code.co_name}: {reason}"
 
-    def function(self, function: Any) -> Any:
+    def function(self, function: Anything) -> Anything:
         """What is called instead of `function`."""
         kind = type(function)
         note_called(function)
@@ -163,7 +163,7 @@ class Hooks:
             found = stand_in_for(function) or self._instead_of(function)
         return found
 
-    def recordable(self, function: Any) -> Any:
+    def recordable(self, function: Anything) -> Anything:
         """The function, rewritten where it can be."""
         return recordable(function, self)
 
@@ -217,7 +217,7 @@ class Hooks:
     # -- branches ----------------------------------------------------------------------------------------
 
     def branch(
-        self, test: Any, first: Block, second: Block, bound: Sequence[str], after: Sequence[str]
+        self, test: object, first: Block, second: Block, bound: Sequence[str], after: Sequence[str]
     ) -> None:
         """``if test: first() else: second()``"""
         if is_undecided(test):
@@ -325,7 +325,7 @@ class Hooks:
 
     def for_(
         self,
-        iterable: Any,
+        iterable: Anything,
         body: Block,
         goes_on: Block | None,
         bound: Sequence[str],
@@ -398,7 +398,7 @@ class Hooks:
     gone_through = staticmethod(gone_through)
     """Called with what comprehensions go through."""
 
-    def made(self, x: Any) -> Any:
+    def made(self, x: Anything) -> Anything:
         """Called with every list, dict and set that a rewritten function makes."""
         return note_made(note_own(x))
 
@@ -406,14 +406,14 @@ class Hooks:
     counted = staticmethod(builtin_functions.counted)
     slice = staticmethod(builtins.slice)
 
-    def item(self, x: Any, index: Index) -> object:
+    def item(self, x: Anything, index: Index) -> object:
         """``x[index]``"""
         x = INSIDE.joiner(x)
         if not builtin_functions.is_traced_index(index):
             return note_made(x[index]) if type(index) is builtins.slice and type(x) is list else x[index]
         return builtin_functions.item_of(x, index)
 
-    def store(self, value: Any, x: Any, index: Index) -> None:
+    def store(self, value: object, x: Anything, index: Index) -> None:
         """``x[index] = value``"""
         if isinstance(x, list | dict):
             for one in x.members if type(x) is OneOf else (x,):
@@ -442,7 +442,7 @@ class Hooks:
             refuse_change(x, f"elements of a {type(x).__name__} are set that may not be there")
         Place("element", x, index).check()
 
-    def delete(self, x: Any, index: Index) -> None:
+    def delete(self, x: Anything, index: Index) -> None:
         """``del x[index]``"""
         check_unchosen(x)
         note_elements(x)

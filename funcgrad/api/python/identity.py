@@ -25,6 +25,7 @@ from funcgrad.tracing.python.functions import CODES
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 __all__ = [
     "Whole",
@@ -222,7 +223,7 @@ def contents(containers: Sequence[Any]) -> list[Any]:
     return [[id(y) for y in ((*x, *x.values()) if isinstance(x, dict) else x)] for x in containers]
 
 
-def write_back(before: Any, after: Any) -> None:
+def write_back(before: Anything, after: Anything) -> None:
     """Make a list or dict, and those in it, hold what another of its structure holds."""
     if isinstance(before, list):
         for k, x in enumerate(after):

@@ -25,6 +25,7 @@ from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything, Array
 
 __all__ = ["seen"]
 
@@ -34,7 +35,7 @@ Function = Callable[..., Any]
 class Calls:
     """What rewritten calls ask."""
 
-    def function(self, function: Any) -> Any:
+    def function(self, function: Anything) -> Anything:
         """What is called instead of `function`."""
         known = TWINS.found.get(id(function))
         if known is not None and known[0]() is function:
@@ -72,7 +73,7 @@ class Calls:
 class CallsOfPackages(Calls):
     """What calls in installed packages ask: nobody can leave out conversions there, so these keep."""
 
-    def function(self, function: Any) -> Any:
+    def function(self, function: Anything) -> Anything:
         kept = conversion_that_keeps(function)
         return super().function(function) if kept is None else kept
 
@@ -88,7 +89,7 @@ def conversion_that_keeps(function: object) -> Function | None:
     return None
 
 
-def element(x: Tracer, *index: Any) -> Any:
+def element(x: Tracer, *index: object) -> Array:
     """``x.item(*index)`` as a traced number."""
     given: Any = x
     if len(index) > 1 or (index and isinstance(index[0], tuple)):
@@ -198,7 +199,7 @@ def hooks_for(code: CodeType) -> Calls:
 TWINS = Twins(CallCache(may_matter, CASTS), hooks_for)
 
 
-def seen(function: Any) -> Any:
+def seen(function: Anything) -> Anything:
     """The function, in whose calls NumPy's constructors make arrays that traced values can be written into.
 
     >>> def f(x):

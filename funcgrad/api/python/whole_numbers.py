@@ -15,9 +15,11 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
     from funcgrad.api.python.blocks.loops import Trip
+    from funcgrad.tracing.recorder import Recorder
 
 __all__ = ["outgrows"]
 
@@ -107,7 +109,7 @@ def outgrows(trip: Trip, first: int, trips: int) -> bool:
     return False
 
 
-def operations(recorder: Any) -> Iterator[tuple[Any, list[Aval]]]:
+def operations(recorder: Recorder) -> Iterator[tuple[Any, list[Aval]]]:
     """All operations of a trip, also those of the control flow in it, and what they are given."""
     programs: list[Program] = []
     for step in recorder.steps:
@@ -120,19 +122,19 @@ def operations(recorder: Any) -> Iterator[tuple[Any, list[Aval]]]:
             programs += programs_of(equation.primitive)
 
 
-def programs_of(primitive: Any) -> list[Program]:
+def programs_of(primitive: AnyPrimitive) -> list[Program]:
     """The Programs that a primitive holds."""
     held = [x for value in primitive.params.values() for x in (value if type(value) is tuple else (value,))]
     return [x for x in held if isinstance(x, Program)]
 
 
-def may_grow(primitive: Any, given: Sequence[Aval]) -> bool:
+def may_grow(primitive: AnyPrimitive, given: Sequence[Aval]) -> bool:
     """Whether an operation on elements of a list of whole numbers may leave 64 bits, done often enough."""
     elements = sum(a.dtype.kind == "i" and not a.weak and not a.shape for a in given)
     return (elements > 0 and primitive.name in GROWING) or (elements > 1 and primitive.name in ("add", "sub"))
 
 
-def plan_of(recorder: Any, carried: set[int]) -> tuple[list[Step], bool, bool]:
+def plan_of(recorder: Recorder, carried: set[int]) -> tuple[list[Step], bool, bool]:
     """The operations on whole numbers; whether any of them can outgrow, and any by what is carried."""
     steps: list[Step] = []
     moving = set(carried)

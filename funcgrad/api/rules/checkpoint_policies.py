@@ -15,6 +15,7 @@ from funcgrad.ops.contraction import DotGeneral
 from funcgrad.ops.signal.convolution import Convolution
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.checkpoint import Named
+from funcgrad.types import Tree
 
 __all__ = [
     "checkpoint_dots",
@@ -32,7 +33,7 @@ __all__ = [
 Policy = Callable[..., bool]
 
 
-def checkpoint_name(x: object, name: str) -> Any:
+def checkpoint_name(x: object, name: str) -> Tree:
     """`x`, or a tree of arrays, under a name by which policies know it.
 
     >>> policy = fg.checkpoint_policies.save_only_these_names("hidden")

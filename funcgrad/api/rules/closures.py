@@ -13,6 +13,7 @@ from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.api.rules.custom import custom_vjp
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Tree
 
 __all__ = ["closure_convert", "custom_gradient"]
 
@@ -61,7 +62,7 @@ class Converted:
         return tree.unflatten(self._out_tree, run(self._program, [*leaves, *rest]))
 
 
-def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
+def closure_convert(fun: Callable[..., Any], *example_args: Tree) -> tuple[Callable[..., Any], list[Any]]:
     """`fun` as a function that takes the traced values it closes over as arguments, and these values.
 
     It is recorded at arguments like `example_args`, and is called with as many and the values after them. A

@@ -25,6 +25,7 @@ from funcgrad.tracing.recorder import RULE, active_recorder, differentiates, is_
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.checkpoint import Checkpoint
 from funcgrad.transforms.custom import CustomJvp
+from funcgrad.types import Result
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -44,7 +45,7 @@ class FlatCall:
         avals = [leaf_aval(x, lambda: "an argument", what) for x in self.leaves]
         self.shape = CallShape(fun, static, args, treedef, avals)
 
-    def call(self, leaves: Sequence[Any]) -> Any:
+    def call(self, leaves: Sequence[Any]) -> Result:
         """The function on these leaves, without its rule."""
         fun = self.shape.fun
         own = fun.function if isinstance(fun, CustomFunction) else fun

@@ -8,7 +8,7 @@ over values of the traces that are open now.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import RULE, active_recorder, outlived
 from funcgrad.transforms.custom import CustomVjp, FlatRule, RecordedRule, Rule
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Array, Result, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.tree.treedef import TreeDef
 
 Function = Callable[..., Any]
 
@@ -45,7 +49,7 @@ class CallShape:
         self.avals = tuple(avals)
 
     @property
-    def key(self) -> Any:
+    def key(self) -> object:
         """Equal keys mean calls of one structure; a call with unhashable static arguments equals none."""
         key = (self.fun, tuple(self.static.items()), self.treedef, self.avals)
         try:
@@ -133,7 +137,7 @@ class FlatJvp:
         return [*values, *[t for t, a in zip(tangents_out, self._out_avals, strict=True) if a.inexact]]
 
 
-def rule_leaves(value: Any, treedef: Any, avals: Sequence[Aval], what: str) -> list[Any]:
+def rule_leaves(value: Tree, treedef: TreeDef, avals: Sequence[Aval], what: str) -> list[Any]:
     """The leaves of what a rule returned, checked against the structure and types it must have."""
     leaves, seen = tree.flatten(value)
     if seen != treedef:
@@ -167,7 +171,7 @@ class VjpRules:
         self.residual_tree: Any = None
         """Known once the forward rule has been recorded, which comes before the backward rule."""
 
-    def differentiated(self, leaves: Sequence[Any]) -> Any:
+    def differentiated(self, leaves: Sequence[Any]) -> Result:
         """The call where its derivative is being taken: the forward rule runs instead of the function.
 
         With values at hand it may branch on them, as the function itself may.
@@ -186,7 +190,7 @@ class VjpRules:
         program = forward.transformed(("custom value", count), value_alone)
         return self._bound(program, forward.operands, forward)
 
-    def recorded(self, leaves: Sequence[Any], traced: Traced, out_tree: Any) -> Any:
+    def recorded(self, leaves: Sequence[Any], traced: Traced, out_tree: TreeDef) -> Result:
         """The call as the function itself, with its rules for whoever will take a derivative."""
         self.out_tree = out_tree
         self._out_avals = [traced.recorder.avals[i] for i in traced.outputs]
@@ -294,7 +298,7 @@ def argument_cotangents(bar: object, argument: object, what: str) -> list[Any]:
     return [x for x, a in zip(rule_leaves(bar, treedef, avals, what), avals, strict=True) if a.inexact]
 
 
-def with_zeros(bar: object, argument: object) -> Any:
+def with_zeros(bar: object, argument: object) -> Tree:
     """A cotangent with zeros for what is None in it: for a leaf of the argument or a whole subtree."""
     if bar is None:
         return tree.map(broadcast_zero, argument)
@@ -305,7 +309,7 @@ def with_zeros(bar: object, argument: object) -> Any:
     return tree.unflatten(node, [with_zeros(x, part) for x, part in zip(given, parts, strict=True)])
 
 
-def broadcast_zero(aval: Aval) -> Any:
+def broadcast_zero(aval: Aval) -> Array:
     """Zeros of an aval."""
     return np.zeros(aval.shape, aval.dtype)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 from funcgrad.compat.autograd.tracer import Box, getval
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 tuple: Any = builtins.tuple
 list: Any = builtins.list
 dict: Any = builtins.dict
 
 
-def isinstance(x: ArrayLike, types: Any) -> bool:
+def isinstance(x: ArrayLike, types: builtins.type | tuple[builtins.type, ...]) -> bool:
     """`isinstance` of the value that a box stands for, or of the box.
 
     >>> from funcgrad.compat.autograd import grad
@@ -28,7 +29,7 @@ def isinstance(x: ArrayLike, types: Any) -> bool:
     )
 
 
-def type(x: ArrayLike) -> Any:
+def type(x: ArrayLike) -> builtins.type:
     """The type of the value that a box stands for."""
     return builtins.type(getval(x))
 
@@ -66,7 +67,7 @@ class DictBox(metaclass=_ContainersOfBoxes):
     container = builtins.dict
 
 
-def make_sequence(seq_type: Any, *args: Any) -> Any:
+def make_sequence(seq_type: Callable[..., Any], *args: object) -> Anything:
     """A sequence of a type."""
     return seq_type(args)
 

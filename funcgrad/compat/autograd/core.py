@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -199,7 +199,7 @@ def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
     defjvp_argnums(fun, jvp_argnums)
 
 
-def defjvp(fun: Function, *jvpfuns: Function | str | None, argnums: Any = None) -> None:
+def defjvp(fun: Function, *jvpfuns: Function | str | None, argnums: Sequence[int] | None = None) -> None:
     """Set a rule ``jvpfun(g, ans, *args, **kwargs)`` for each argument; "same" is linear, None is zero."""
     numbers = range(len(jvpfuns)) if argnums is None else argnums
     rules = dict(zip(numbers, jvpfuns, strict=False))

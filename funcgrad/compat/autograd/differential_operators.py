@@ -13,7 +13,7 @@ from funcgrad.compat.autograd.core import make_jvp as _make_jvp
 from funcgrad.compat.autograd.core import make_vjp as _make_vjp
 from funcgrad.compat.autograd.vspaces import vspace
 from funcgrad.compat.autograd.wrap_util import unary_to_nary
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike
 
 Function = Callable[..., Any]
 
@@ -76,7 +76,7 @@ def hessian(fun: Function, x: ArrayLike) -> Array:
 
 
 @unary_to_nary
-def make_hvp(fun: Function, x: ArrayLike) -> Any:
+def make_hvp(fun: Function, x: ArrayLike) -> Anything:
     """A function of a vector that gives the Hessian's product with it, and the gradient."""
     return _make_vjp(grad(fun), x)
 

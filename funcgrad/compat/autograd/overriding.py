@@ -17,7 +17,7 @@ from funcgrad.compat.autograd.primitives import FORWARD, Backward, Call, aval_of
 from funcgrad.compat.autograd.rules import RULES, Rules
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 __all__ = ["current"]
 
@@ -28,7 +28,7 @@ _REPLACED: dict[int, tuple[Function, Function]] = {}
 _LIBRARIES = ("funcgrad", "numpy", "scipy")
 
 
-def current(found: object) -> Any:
+def current(found: object) -> Anything:
     """What stands for a function under its name in autograd's modules; anything else as it is."""
     replaced = _REPLACED.get(id(found))
     return found if replaced is None else replaced[1]

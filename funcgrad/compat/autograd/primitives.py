@@ -25,7 +25,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.custom import CustomVjpTangents, FlatRule
 from funcgrad.transforms.host_call import HostCall
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike
 
 Function = Callable[..., Any]
 
@@ -33,7 +33,7 @@ FORWARD: ContextVar[bool] = ContextVar("forward", default=False)
 """Whether the derivative that is being taken is a directional one."""
 
 
-def primitive(f_raw: Function) -> Any:
+def primitive(f_raw: Function) -> Anything:
     """A function that is called with values, and differentiated by the rules that `defvjp` and `defjvp` set.
 
     >>> from funcgrad.compat.autograd import grad

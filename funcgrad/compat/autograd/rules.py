@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from funcgrad.compat.autograd.vspaces import vspace
@@ -63,7 +63,7 @@ def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
     defvjp_argnums(fun, vjp_argnums)
 
 
-def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Any = None) -> None:
+def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Sequence[int] | None = None) -> None:
     """Set a rule ``vjpmaker(ans, *args, **kwargs)``, a function of g, for each argument; None is zero."""
     numbers = range(len(vjpmakers)) if argnums is None else argnums
     makers = dict(zip(numbers, vjpmakers, strict=False))

@@ -83,7 +83,7 @@ class TraceStack:
 trace_stack = TraceStack()
 
 
-def getval(x: ArrayLike) -> Any:
+def getval(x: ArrayLike) -> ArrayLike:
     """The value that a box stands for, without its derivative; anything else as it is.
 
     >>> from funcgrad.compat.autograd import grad
@@ -126,9 +126,10 @@ def register_notrace(trace_type: object, primitive_fun: object) -> None:
     """Say that a function has no derivative. Here every function knows that of itself."""
 
 
-def primitive(f_raw: Callable[..., Any]) -> Any:
+def primitive(f_raw: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called with values, and differentiated by rules given to `defvjp` or `defjvp`."""
-    return made(f_raw)
+    function: Callable[..., Any] = made(f_raw)
+    return function
 
 
 # Packages read it of boxes; nothing of ours has an attribute of that name.

@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, ShapeLike
 
 
 class VSpace:
@@ -38,7 +38,7 @@ class VSpace:
         return sum(int(np.prod(shape)) * (1 + (dtype.kind == "c")) for shape, dtype in self.leaves)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> ShapeLike:
         """The shape of the only array; containers have a list of shapes."""
         shapes = [shape for shape, _ in self.leaves]
         return shapes[0] if self.is_array else shapes

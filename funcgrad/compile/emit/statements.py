@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from funcgrad.compile.passes.nests import (
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.text.numpy_source import user_line
 from funcgrad.tracing.primitive import Fold
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from funcgrad.source import Source
 
 BLOCK = 4096
 """Terms that are summed before they are added to the total of a long sum, which keeps its digits."""
@@ -74,7 +79,7 @@ class Writer:
             self.line("pass")
         self._indent -= 1
 
-    def comment(self, source: Any) -> None:
+    def comment(self, source: Source | None) -> None:
         """The user's line, unless it was the last one shown."""
         if source is None:
             return
@@ -83,7 +88,7 @@ class Writer:
             self._comment = text
             self.line(f"# {text}")
 
-    def loop(self, variable: str, size: int) -> Any:
+    def loop(self, variable: str, size: int) -> AbstractContextManager[None]:
         """``for variable in range(size)``."""
         return self.block(f"for {variable} in range({self.local.symbol(size)}):")
 

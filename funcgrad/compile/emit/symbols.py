@@ -15,6 +15,7 @@ from funcgrad.compile.passes.views import Buffer
 from funcgrad.compile.runtime.addresses.blas import thread_routines
 from funcgrad.ir.program import Program, Var
 from funcgrad.ir.text.names import RESERVED
+from funcgrad.types import Array, Number
 
 WRITTEN_OUT = 4
 """Numbers up to this are written as they are: small inner sizes are worth unrolling."""
@@ -71,7 +72,9 @@ class Locals:
         self._taken.add(name)
         return name
 
-    def block(self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Any = None) -> Buffer:
+    def block(
+        self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Array | int | None = None
+    ) -> Buffer:
         """A block of memory."""
         buffer = Buffer(name, dtype, size, role, source)
         self.buffers.append(buffer)
@@ -108,7 +111,7 @@ class Locals:
                 return buffer
         return self.block(self.distinct("failed"), np.dtype(np.int64), 1, "failure")
 
-    def number(self, value: Any, dtype: np.dtype[Any]) -> str:
+    def number(self, value: Number, dtype: np.dtype[Any]) -> str:
         """A local for a number that the source does not spell: it may come from a size."""
         key = (dtype, np.asarray(value, dtype).tobytes())
         found = self.numbers.get(key)

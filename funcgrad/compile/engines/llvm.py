@@ -22,6 +22,7 @@ from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
 from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
+from funcgrad.types import Anything
 
 __all__ = [
     "CodeError",
@@ -38,7 +39,7 @@ _LOCK = threading.RLock()
 _LIBRARY_NAMES = itertools.count()
 
 
-def keep_through_forks(lock: Any) -> None:
+def keep_through_forks(lock: Anything) -> None:
     """Fork only while no other thread holds a lock: in the child nobody would ever release it."""
 
     def release() -> None:

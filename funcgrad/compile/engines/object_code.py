@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
+from funcgrad.types import Foreign
+
 __all__ = ["READY", "Work", "compiled_object", "data_layout", "host_cpu", "target", "triple"]
 
 READY = b"object code of funcgrad\n"
@@ -50,7 +52,7 @@ def _llvm() -> Any:
 
 
 @functools.cache
-def target() -> Any:
+def target() -> Foreign:
     """LLVM's target of this machine."""
     llvm = _llvm()
     llvm.initialize_native_target()

@@ -77,7 +77,7 @@ class ArrayText:
         returned = f"return ({', '.join(results)}{',' if len(results) == 1 else ''})"
         return name, [f"def {name}({', '.join(inputs)}):", *[_INDENT + x for x in (*lines, returned)], ""]
 
-    def equation_lines(self, equation: Equation, names: Any) -> list[str]:
+    def equation_lines(self, equation: Equation, names: dict[Var, str]) -> list[str]:
         """One equation."""
         primitive = equation.primitive
         avals = [a.aval for a in equation.inputs]
@@ -103,7 +103,7 @@ class ArrayText:
         text = equation_source(equation, names, no_callee)
         return [f"{target} = {text}"] if _MISSING not in text else self.loops(equation, names)
 
-    def loops(self, equation: Equation, names: Any) -> list[str]:
+    def loops(self, equation: Equation, names: dict[Var, str]) -> list[str]:
         """What has no expression, as the loops that a kernel has for it, in a function of its own."""
         inputs = tuple(dict.fromkeys([a for a in equation.inputs if isinstance(a, Var)]))
         text = portable_text(Program(inputs, (), (equation,), equation.outputs, equation.primitive.name))
@@ -140,7 +140,7 @@ def no_callee(primitive: object) -> str:
     return _MISSING
 
 
-def assigned(names: Any, equation: Equation, texts: Sequence[str]) -> list[str]:
+def assigned(names: dict[Var, str], equation: Equation, texts: Sequence[str]) -> list[str]:
     """Results by the texts of each, or of all of them together."""
     outs = [names[v] for v in equation.outputs]
     if len(texts) == len(outs):

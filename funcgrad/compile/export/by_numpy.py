@@ -24,30 +24,31 @@ from funcgrad.ops.linalg.singular import InverseSums, InverseValues, Pinv, Svd, 
 from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, InverseGaps
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
 from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
+from funcgrad.types import AnyPrimitive, Anything
 
 Maker = Callable[[Any, Sequence[str]], Sequence[str]]
 """``(primitive, texts of the operands) -> texts of the results``, or one text of a tuple of them."""
 
 
-def symmetric(primitive: Any, a: str) -> str:
+def symmetric(primitive: AnyPrimitive, a: str) -> str:
     """The matrix whose lower triangle counts."""
     return f"np.ascontiguousarray({a}.T)" if primitive.upper else a
 
 
-def qr(primitive: Any, x: Sequence[str]) -> Sequence[str]:
+def qr(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
     """The reduced factors: Numba has no others."""
     if primitive.complete:
         raise NotLowered("qr with all columns is not in Numba")
     return [f"np.linalg.qr({x[0]})"]
 
 
-def solved(primitive: Any, x: Sequence[str]) -> Sequence[str]:
+def solved(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
     """The solution, of the matrix itself: its factors have been left as they are."""
     a = f"np.ascontiguousarray({x[0]}.T)" if primitive.transposed else x[0]
     return [f"np.linalg.solve({a}, {x[3]})"]
 
 
-def substituted(primitive: Any, x: Sequence[str]) -> Sequence[str]:
+def substituted(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
     """The solution of a triangular system."""
     a = f"{x[0]}.T" if primitive.transposed else x[0]
     lower = primitive.lower != primitive.transposed
@@ -146,7 +147,7 @@ def lower_by_numpy(scheduler: Scheduler, equation: Equation) -> None:
         scheduler.define_view(v, target, position)
 
 
-def of_stack(writer: Any, view: View, variables: Sequence[str]) -> str:
+def of_stack(writer: Anything, view: View, variables: Sequence[str]) -> str:
     """A matrix of a stack, or the only one."""
     shape = view.shape[len(variables) :]
     size = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
@@ -164,7 +165,7 @@ def of_stack(writer: Any, view: View, variables: Sequence[str]) -> str:
     return f"{start}[:{count}].reshape({size})"
 
 
-def stored(writer: Any, view: View, variables: Sequence[str]) -> str:
+def stored(writer: Anything, view: View, variables: Sequence[str]) -> str:
     """Where a result goes."""
     rest = len(view.shape) - len(variables)
     if not rest:

@@ -17,6 +17,7 @@ from funcgrad.compile.export.special_functions import special_definitions
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.text.numpy_source import array_source, scalar_type
+from funcgrad.types import Array
 
 LARGEST_SPELLED = 24
 """Elements up to which an array is written out as numbers."""
@@ -53,7 +54,7 @@ class Door:
     """Named tuples among the results: their fields."""
 
 
-def held_array(array: Any) -> str:
+def held_array(array: Array) -> str:
     """An array as an expression of Python."""
     array = np.ascontiguousarray(array).reshape(np.shape(array))
     if array.size <= LARGEST_SPELLED:
@@ -70,7 +71,7 @@ def held_array(array: Any) -> str:
     return f'np.frombuffer(base64.b64decode(\n{lines}\n), "{little.dtype.str}"){shape}.copy()'
 
 
-def recognised(array: Any) -> str | None:
+def recognised(array: Array) -> str | None:
     """An array that follows a rule, as that rule; None for any other."""
     if array.size < 2 or array.dtype.char not in "dl?":
         return None
@@ -79,7 +80,7 @@ def recognised(array: Any) -> str | None:
     return recognised_steps(array) if array.ndim == 1 and array.dtype.kind != "b" else None
 
 
-def recognised_square(array: Any) -> str | None:
+def recognised_square(array: Array) -> str | None:
     """A square matrix that is one number below its diagonal, one on it, and one above."""
     n = len(array)
     values = [array[1, 0], array[0, 0], array[0, 1]]
@@ -92,7 +93,7 @@ def recognised_square(array: Any) -> str | None:
     return {"f": made, "b": f"({made} != 0)"}.get(array.dtype.kind, f"{made}.astype(np.int64)")
 
 
-def recognised_steps(array: Any) -> str | None:
+def recognised_steps(array: Array) -> str | None:
     """Numbers with equal distances."""
     n, first, last = array.size, array[0], array[-1]
     if array.dtype.kind == "i":

@@ -37,6 +37,7 @@ from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.numpy_source import number_source, scalar_type
 from funcgrad.ops.specials.table import Special
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Number
 
 RESERVED = (
     *(
@@ -75,7 +76,7 @@ class PortableLocals(Locals):
         """The number itself."""
         return str(number)
 
-    def number(self, value: Any, dtype: np.dtype[Any]) -> str:
+    def number(self, value: Number, dtype: np.dtype[Any]) -> str:
         """The number itself."""
         text = number_source(value, np.dtype(dtype))
         if np.dtype(dtype).char in "dDl" or np.dtype(dtype).kind == "b":
@@ -147,7 +148,7 @@ class PortableWriter(Writer):
         """Never: steps that are divided between threads elsewhere are whole here."""
         return False
 
-    def loop(self, variable: str, size: int) -> Any:
+    def loop(self, variable: str, size: int) -> AbstractContextManager[None]:
         """``for variable in range(size)``, whose range indices may rely on."""
         self.indexing.extents[variable] = size
         return super().loop(variable, size)

@@ -6,7 +6,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from funcgrad.compile.language.word import (
 )
 from funcgrad.types import Number
 
+if TYPE_CHECKING:
+    from funcgrad.compile.language.word import Built, Instructions
+
 __all__ = ["ARITHMETIC_WORDS", "intrinsic"]
 
 TWO = (NUMBERS, OTHERS)
@@ -38,14 +41,14 @@ def plus(total: Number, x: Number) -> Number:
     return total + type(total)(x)
 
 
-def direct_plus(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_plus(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """An addition that may be reassociated: loops of it vectorise."""
     total, x = arguments
     added: Value = writer.binary("fadd reassoc contract", total, writer.cast(x, total.type))
     return added
 
 
-def lowered_plus(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_plus(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """An addition that may be reassociated: loops of it vectorise."""
     return lowering.builder.fadd(*arguments, flags=("reassoc", "contract"))
 
@@ -150,7 +153,7 @@ def signbit(x: Number) -> Number:
     return np.signbit(x)
 
 
-def direct_signbit(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_signbit(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """The highest bit."""
     (x,) = arguments
     bits = f"i{width(x.type)}"
@@ -159,7 +162,7 @@ def direct_signbit(writer: Any, arguments: Sequence[Value]) -> Value:
     return found
 
 
-def lowered_signbit(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_signbit(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """The highest bit."""
     bits = f"i{width(signature.arguments[0])}"
     word = lowering.bitcast(arguments[0], bits)
@@ -193,7 +196,7 @@ def order_bits(x: Number) -> Number:
     return np.uint64(word ^ ((1 << bits) - 1 if word >> (bits - 1) else 1 << (bits - 1)))
 
 
-def direct_order_bits(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_order_bits(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """Negative numbers have all bits turned, others their sign."""
     (x,) = arguments
     kind = str(x.type)
@@ -216,7 +219,7 @@ def direct_order_bits(writer: Any, arguments: Sequence[Value]) -> Value:
     return Value("u64", writer.emit(f"xor i64 {wide.text}, {-(1 << 63)}"))
 
 
-def lowered_order_bits(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_order_bits(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """Negative numbers have all bits turned, others their sign."""
     (x,), builder, kind = arguments, lowering.builder, str(signature.arguments[0])
     if not is_float(kind):
@@ -236,7 +239,7 @@ def ticks() -> int:
     return time.perf_counter_ns()
 
 
-def direct_ticks(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_ticks(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """The counter of cycles, where programs may read it."""
     if platform.machine().lower() not in ("aarch64", "arm64"):
         found: Value = writer.call("llvm.readcyclecounter", "i64", [])
@@ -246,7 +249,7 @@ def direct_ticks(writer: Any, arguments: Sequence[Value]) -> Value:
     return Value("i64", writer.emit(f'call i64 @{name}(metadata !{{!"cntvct_el0"}})'))
 
 
-def lowered_ticks(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_ticks(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """The counter of cycles, where programs may read it."""
     if platform.machine().lower() not in ("aarch64", "arm64"):
         return lowering.call("llvm.readcyclecounter", "i64", [])
@@ -274,7 +277,7 @@ def power(x: Number, n: int) -> Number:
     return result if n > 0 else type(x)(1) / result
 
 
-def direct_power(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_power(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """The products, one by one."""
     base, n = arguments
     if not isinstance(n.known, int) or not is_float(base.type):
@@ -290,7 +293,7 @@ def direct_power(writer: Any, arguments: Sequence[Value]) -> Value:
     return result if n.known > 0 else writer.real("fdiv", one, result)
 
 
-def lowered_power(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_power(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """The products, one by one."""
     base, n = arguments[0], lowering.known[1]
     left, result, builder = abs(n), None, lowering.builder

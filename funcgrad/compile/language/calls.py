@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from funcgrad.compile.language.values import Type, Unsupported, Value
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, kinds
 from funcgrad.compile.runtime.addresses.blas import integer_type, lapack_routine, routine
 from funcgrad.ops.random.philox import words as philox_words
-from funcgrad.types import Number
+from funcgrad.types import Anything, Number
+
+if TYPE_CHECKING:
+    from funcgrad.compile.language.word import Built, Instructions
 
 __all__ = ["CALL_WORDS"]
 
@@ -37,7 +40,7 @@ def parallel(stage: Callable[..., None], p: object, n: Number, begin: int, end: 
     stage(p, n, int(begin), int(end))
 
 
-def direct_parallel(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_parallel(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """A call of the run time's pool of threads."""
     stage, *others = arguments
     if stage.type != "stage":
@@ -50,7 +53,7 @@ def direct_parallel(writer: Any, arguments: Sequence[Value]) -> Value:
     return called
 
 
-def lowered_parallel(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_parallel(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """A call of the run time's pool of threads."""
     _, p, n, *numbers = arguments
     address = lowering.stage_address()
@@ -302,7 +305,9 @@ def _routine_words() -> list[Word]:
     return found
 
 
-def philox(first: Number, second: Number, start: Number, stream: Number, memory: Any, count: Number) -> None:
+def philox(
+    first: Number, second: Number, start: Number, stream: Number, memory: Anything, count: Number
+) -> None:
     """So many random words of a key (two words), from a block of a stream on."""
     keys = np.array([[int(first), int(second)]], np.uint64)
     found = philox_words(keys, np.array([int(start)], np.uint64), int(stream), int(count))[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.compile.language.values import (
     Type,
@@ -19,6 +19,9 @@ from funcgrad.compile.language.values import (
     promoted,
 )
 from funcgrad.compile.language.word import Known, Sample, Signature, Types, Word
+
+if TYPE_CHECKING:
+    from funcgrad.compile.language.word import Instructions
 
 __all__ = ["External", "Overload", "external_word", "weight"]
 
@@ -140,7 +143,7 @@ def external_word(
     return Word(external.name, Types(words, rule), meant, direct, lowered, samples)
 
 
-def call_external(writer: Any, function: External, arguments: Sequence[Value]) -> Value:
+def call_external(writer: Instructions, function: External, arguments: Sequence[Value]) -> Value:
     """Write a call of a function that another LLVM module, the process, or an address defines."""
     chosen = function.chosen([value.type for value in arguments])
     if chosen is None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.compile.language.pointers import DTYPES, ElementView, Slot
 from funcgrad.compile.language.values import STORAGE, Type, Unsupported, Value, View
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, fixed, kinds
+from funcgrad.types import Anything
+
+if TYPE_CHECKING:
+    from funcgrad.compile.language.word import Built, Instructions
 
 __all__ = ["MEMORY_WORDS"]
 
@@ -93,14 +97,14 @@ def shifted(view: ElementView, count: int) -> ElementView:
     return view.shifted(count)
 
 
-def direct_shifted(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_shifted(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """An address further on."""
     view, count = arguments
     found: Value = writer.shifted(view, writer.cast(count, "i64"))
     return found
 
 
-def lowered_shifted(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_shifted(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """An address further on."""
     view, count = arguments
     assert isinstance(signature.result, View)
@@ -121,17 +125,17 @@ def malloc(count: int) -> Slot:
     return Slot(_allocate(int(count)) or 0)
 
 
-def realloc(memory: Any, count: int) -> Slot:
+def realloc(memory: Anything, count: int) -> Slot:
     """The memory with another number of bytes, somewhere else perhaps."""
     return Slot(_again(memory.address, int(count)) or 0)
 
 
-def free(memory: Any) -> None:
+def free(memory: Anything) -> None:
     """Give memory back."""
     _free(memory.address)
 
 
-def direct_symbol(name: str, arguments: tuple[str, ...], result: str) -> Any:
+def direct_symbol(name: str, arguments: tuple[str, ...], result: str) -> Built:
     """A call of one of C's functions."""
 
     def direct(writer: Any, given: Sequence[Value]) -> Value:
@@ -145,7 +149,7 @@ def direct_symbol(name: str, arguments: tuple[str, ...], result: str) -> Any:
     return direct
 
 
-def lowered_symbol(name: str) -> Any:
+def lowered_symbol(name: str) -> Built:
     """A call of one of C's functions."""
 
     def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
@@ -160,18 +164,18 @@ def located(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
     return Signature(("ptr",), "i64") if len(given) == 1 else None
 
 
-def address_of(memory: Any) -> int:
+def address_of(memory: Anything) -> int:
     """Where it lies, as a number that functions at addresses read."""
     return int(memory.address)
 
 
-def direct_address(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_address(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """The pointer as an integer."""
     (view,) = arguments
     return Value("i64", writer.emit(f"ptrtoint ptr {view.text} to i64"))
 
 
-def lowered_address(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_address(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """The pointer as an integer."""
     return lowering.builder.ptrtoint(arguments[0], lowering.constant("i64", 0).type)
 
@@ -182,18 +186,18 @@ def of_pointer(given: Sequence[Type], known: Sequence[Known]) -> Signature | Non
     return Signature(("ptr",), "bool") if len(given) == 1 else None
 
 
-def is_null(memory: Any) -> bool:
+def is_null(memory: Anything) -> bool:
     """Whether there was no memory to be had."""
     return not memory.address
 
 
-def direct_is_null(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_is_null(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """A comparison with address zero."""
     (view,) = arguments
     return Value("bool", writer.emit(f"icmp eq ptr {view.text}, null"))
 
 
-def lowered_is_null(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_is_null(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """A comparison with address zero."""
     (view,) = arguments
     return lowering.builder.icmp_unsigned("==", view, view.type(None))
@@ -210,7 +214,7 @@ if not is_null(memory):
     free(memory)"""
 
 
-def c_word(python: Any, arguments: tuple[str, ...], result: str) -> Word:
+def c_word(python: Callable[..., Any], arguments: tuple[str, ...], result: str) -> Word:
     """The word for one of C's functions of memory."""
     name = python.__name__
     direct, lowered = direct_symbol(name, arguments, result), lowered_symbol(name)

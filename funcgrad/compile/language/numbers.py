@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from funcgrad.compile.language.word import (
     kinds,
 )
 from funcgrad.types import Number
+
+if TYPE_CHECKING:
+    from funcgrad.compile.language.word import Built, Instructions
 
 __all__ = ["NUMBER_TYPES", "NUMBER_WORDS"]
 
@@ -91,7 +94,7 @@ def select(condition: Number, x: Number, y: Number) -> Number:
     return x if condition else y
 
 
-def direct_select(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_select(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """One instruction."""
     condition, x, y = arguments
     if x.type != y.type:
@@ -100,7 +103,7 @@ def direct_select(writer: Any, arguments: Sequence[Value]) -> Value:
     return chosen
 
 
-def lowered_select(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_select(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """One instruction."""
     return lowering.builder.select(*arguments)
 
@@ -117,7 +120,7 @@ def conjugate(x: Number) -> Number:
     return np.conjugate(x)
 
 
-def direct_conjugate(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_conjugate(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """The imaginary part with its sign turned."""
     (x,) = arguments
     if not is_complex(x.type):
@@ -126,7 +129,7 @@ def direct_conjugate(writer: Any, arguments: Sequence[Value]) -> Value:
     return paired(x.type, real, writer.negative(imaginary))
 
 
-def lowered_conjugate(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_conjugate(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """The imaginary part with its sign turned."""
     (x,) = arguments
     if not is_complex(signature.result):
@@ -158,7 +161,7 @@ def quotient(x: Number, y: Number) -> Number:
     return kind(complex((first + second * ratio) / scale, turned / scale))
 
 
-def direct_quotient(writer: Any, arguments: Sequence[Value]) -> Value:
+def direct_quotient(writer: Instructions, arguments: Sequence[Value]) -> Value:
     """By the larger part of the divisor (R. L. Smith, "Algorithm 116: Complex division", 1962)."""
     left, right = arguments
     kind = promoted(left.type, right.type)
@@ -184,7 +187,7 @@ def direct_quotient(writer: Any, arguments: Sequence[Value]) -> Value:
     return paired(left.type, real, writer.binary("fdiv", turned, scale))
 
 
-def lowered_quotient(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+def lowered_quotient(lowering: Instructions, arguments: Sequence[Any], signature: Signature) -> Built:
     """The same steps, each without flags: they are rounded by themselves."""
     builder, real = lowering.builder, "f32" if signature.result == "c64" else "f64"
     (a, b), (c, d) = [[builder.extract_value(x, k) for k in (0, 1)] for x in arguments]

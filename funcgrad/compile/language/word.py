@@ -7,11 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad.compile.language.values import Type, Value, View, is_complex, is_float, promoted, unified
 
-__all__ = ["Direct", "Elements", "Lowered", "Sample", "Signature", "Types", "Word", "kinds"]
+__all__ = [
+    "Built",
+    "Direct",
+    "Elements",
+    "Instructions",
+    "Lowered",
+    "Sample",
+    "Signature",
+    "Types",
+    "Word",
+    "kinds",
+]
 
 Known = int | float | bool | None
 
@@ -30,10 +41,16 @@ class Types(NamedTuple):
     rule: Callable[[Sequence[Type], Sequence[Known]], Signature | None]
 
 
-Direct = Callable[[Any, Sequence[Value]], Value]
+Instructions: TypeAlias = Any
+"""What instructions are written with: the direct engine's `Writer`, the Numba engine's `Lowering`."""
+
+Built: TypeAlias = Any
+"""A value of LLVM's that the Numba engine has built."""
+
+Direct = Callable[[Instructions, Sequence[Value]], Value]
 """Writes the word in LLVM's assembly, given the direct engine's `Writer`."""
 
-Lowered = Callable[[Any, Sequence[Any], Signature], Any]
+Lowered = Callable[[Instructions, Sequence[Built], Signature], Built]
 """Builds the word's instructions, given the `Lowering` of the Numba engine and converted arguments."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.elementwise import cast_name
@@ -22,6 +22,7 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
 from funcgrad.ops.elementwise.complexes import real_dtype
 from funcgrad.ops.signal.fft import FFT, SHARED, SMALL, HermitianFFT, RealFFT
+from funcgrad.types import AnyPrimitive
 
 
 class Pass(NamedTuple):
@@ -71,7 +72,7 @@ def lower_transform(scheduler: Scheduler, equation: Equation) -> None:
     scheduler.define_view(out, target, position)
 
 
-def check_size(scheduler: Scheduler, primitive: Any, x: Aval) -> None:
+def check_size(scheduler: Scheduler, primitive: AnyPrimitive, x: Aval) -> None:
     """Raise NotLowered where the evaluator does better, or where NumPy has no loop."""
     if x.dtype.char not in "fdFD":
         raise NotLowered(f"{primitive.name} of {x.dtype} has no native form")
@@ -81,7 +82,7 @@ def check_size(scheduler: Scheduler, primitive: Any, x: Aval) -> None:
         raise NotLowered(f"{primitive.name} of {x.size} numbers is left to SciPy, which has threads for it")
 
 
-def passes_of(scheduler: Scheduler, primitive: Any, x: Aval, out: Aval) -> list[Pass]:
+def passes_of(scheduler: Scheduler, primitive: AnyPrimitive, x: Aval, out: Aval) -> list[Pass]:
     """The passes in order: NumPy begins with the last axis, SciPy with the first, and with its factor."""
     numbers = out.shape if isinstance(primitive, HermitianFFT) else x.shape
     axes = primitive.axes if isinstance(primitive, FFT) else (primitive.axis,)
@@ -106,7 +107,7 @@ def loop_name(primitive: object, size: int, kind: str) -> tuple[str, str]:
     return "irfft", f"{complex_}{real}->{real}"
 
 
-def factor_text(writer: Writer, primitive: Any, scale: View, count: int) -> str:
+def factor_text(writer: Writer, primitive: AnyPrimitive, scale: View, count: int) -> str:
     """What a pass multiplies with."""
     cast = cast_name(scale.buffer.dtype)
     number = f"{cast}({writer.local.symbol(count)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
@@ -136,7 +136,7 @@ def given_atoms(scheduler: Scheduler, atoms: Sequence[Atom]) -> list[Given]:
 def special_of(
     scheduler: Scheduler,
     kind: str,
-    emit: Any,
+    emit: Callable[..., Any],
     held: Sequence[Held],
     views: Sequence[View],
     names: Sequence[str],

@@ -68,7 +68,7 @@ class Positions:
         strides = (*[0] * len(self.selected), *[view.strides[a] for a in self.kept])
         return squeezed_view(View(view.buffer, self.shape, strides, view.offset, (*view.base, *terms)))
 
-    def place(self, nest: Nest, index: Atom, n: int, source: Any) -> str:
+    def place(self, nest: Nest, index: Atom, n: int, source: Source | None) -> str:
         """The local that holds a position, made in the nest; the flag is raised where it is out of bounds."""
         key = ("place", index, n, self.shape)
         found = nest.memo.get(key)

@@ -13,6 +13,7 @@ from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.structure import Cast, Reduction
 from funcgrad.ops.elementwise.identity import StopGradient
 from funcgrad.transforms.checkpoint import Barrier, Named
+from funcgrad.types import AnyPrimitive
 
 
 @lowers(Cast)
@@ -35,7 +36,7 @@ def cast_template(dtype: np.dtype, out: np.dtype) -> str:
     return f"{cast_name(out)}({{0}})"
 
 
-def step_of(primitive: Any, dtype: np.dtype[Any]) -> str:
+def step_of(primitive: AnyPrimitive, dtype: np.dtype[Any]) -> str:
     """The template by which elements are combined; raises NotLowered where there is none for a dtype."""
     step = combination(primitive.fold, dtype)
     if not step:

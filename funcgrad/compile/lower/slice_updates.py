@@ -15,6 +15,7 @@ from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Atom, Equation, Var
 from funcgrad.ops.arrays.movement import Concatenate, Stack
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
+from funcgrad.types import Index
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -60,7 +61,7 @@ def lower_pad(scheduler: Scheduler, equation: Equation) -> None:
     scheduler.define_view(out, view, ready)
 
 
-def around(view: View, index: Any) -> list[View]:
+def around(view: View, index: Index) -> list[View]:
     """What a part leaves of an array: what is before and after it along one axis, or else the whole array."""
     whole = [(0, n, 1) for n in view.shape]
     partial = [axis for axis, entry in enumerate(index) if entry != whole[axis]]

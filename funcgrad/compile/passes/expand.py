@@ -22,6 +22,7 @@ from funcgrad.ops.arrays.structure import Broadcast, Permute, ReduceSum
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.types import AnyPrimitive, Anything
 
 SMALL_PRODUCT = 8192
 """Multiplications up to which a contraction is a loop and not a call of BLAS."""
@@ -49,7 +50,7 @@ class Rewriter:
         self.equations.append(Equation(primitive, inputs, (out,), self.source))
         return out
 
-    def multiple(self, primitive: Any, inputs: Sequence[Atom]) -> tuple[Var, ...]:
+    def multiple(self, primitive: AnyPrimitive, inputs: Sequence[Atom]) -> tuple[Var, ...]:
         """The results of a new equation that has several."""
         outs = tuple([Var(a) for a in primitive.inferred(tuple([a.aval for a in inputs]))])
         self.equations.append(Equation(primitive, tuple(inputs), outs, self.source))
@@ -211,7 +212,7 @@ def rewrite_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom
     return [rewriter(ReduceSum(axes), product) if axes else product]
 
 
-def is_small(labels: Any, sizes: dict[str, int]) -> bool:
+def is_small(labels: Anything, sizes: dict[str, int]) -> bool:
     """Whether loops beat BLAS."""
     work = math.prod(sizes.values())
     x_free = math.prod([sizes[a] for a in labels.x if a not in labels.y])
@@ -234,12 +235,12 @@ def spread_operand(
     return rewriter(Broadcast(shape, axes), operand)
 
 
-def product_of(primitive: object) -> Any:
+def product_of(primitive: object) -> AnyPrimitive:
     """The multiplication of a contraction."""
     return strong_zero_mul if isinstance(primitive, StrongZeroDot) else mul
 
 
-def ordered(primitive: Any, x: Var, y: Var) -> tuple[Var, Var]:
+def ordered(primitive: AnyPrimitive, x: Var, y: Var) -> tuple[Var, Var]:
     """The factors; those with strong zeros come first."""
     return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
 

@@ -18,6 +18,7 @@ from funcgrad.ops.reducing.labelled import written
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import Step
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
     from funcgrad.compile.passes.expand import Rewriter
@@ -88,7 +89,7 @@ def products_of_rows(step: Step) -> list[Equation]:
     ]
 
 
-def over_trips(product: Any, *, summed: bool) -> Any:
+def over_trips(product: AnyPrimitive, *, summed: bool) -> AnyPrimitive:
     """The contraction of stacks: the trips are summed, or stay the first axis."""
     x, y, out = product.labels[:3]
     if summed:

@@ -6,12 +6,12 @@ An index that is known to lie within an array needs no check. Knows nothing of m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.tracing.recorder import writeable_memory
+from funcgrad.types import Array
 
 Range = tuple[int, int]
 """The least and the greatest value."""
@@ -54,7 +54,7 @@ class Ranges:
             if all(x is not None for x in operands):
                 self.note(out, RULES[name](*operands))
 
-    def of_array(self, array: Any) -> Range | None:
+    def of_array(self, array: Array) -> Range | None:
         """The range of the elements of an array that is known."""
         if not stays_as_it_is(array) or array.dtype.kind not in "iu" or not array.size:
             return None

@@ -39,6 +39,7 @@ from funcgrad.ops.arrays.structure import Reduction, Reshape
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.reducing.cumulative import Cumulative
 from funcgrad.tracing.primitive import Fold
+from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -562,7 +563,7 @@ FOLDING = (Reduction, Cumulative)
 """Families whose lowering is that of all members that have a `fold`."""
 
 
-def lowering_of(primitive: Any) -> Lowering | None:
+def lowering_of(primitive: AnyPrimitive) -> Lowering | None:
     """The lowering of a primitive's class, or of its family where its row says how elements are combined."""
     found = LOWERINGS.get(type(primitive))
     if found is None and primitive.fold is not None:

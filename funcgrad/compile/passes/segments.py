@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.ir.program import Equation, Literal, Program, Var
+from funcgrad.types import Array
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Segment:
         """The variables that it makes."""
         return self.program.outputs  # type: ignore[return-value]
 
-    def evaluate(self, *values: Any) -> Sequence[Any]:
+    def evaluate(self, *values: Array) -> Sequence[Any]:
         """Its outputs by NumPy."""
         (equation,) = self.program.equations
         env = dict(zip(self.program.inputs, values, strict=True))

@@ -22,6 +22,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Anything, Array
 
 ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
 _PYTHON = {bool: Accept.BOOL, int: Accept.INT, float: Accept.FLOAT, complex: Accept.COMPLEX}
@@ -42,7 +43,7 @@ class Executable:
     single: Callable[..., Any] = field(init=False, repr=False)
     """As `call`, for a Program with one output: returns that output."""
 
-    def run(self, *args: Any) -> tuple[Any, ...]:
+    def run(self, *args: Array) -> tuple[Any, ...]:
         """The outputs, for inputs that may be strided, of another memory order, or Python scalars."""
         found = self.call(*args)
         if found is NotImplemented:
@@ -52,7 +53,7 @@ class Executable:
         return found  # type: ignore[no-any-return]
 
 
-def conformed(x: object, aval: Aval) -> Any:
+def conformed(x: object, aval: Aval) -> Array:
     """An argument as the native code takes it."""
     if aval.shape:
         return np.ascontiguousarray(x, aval.dtype)
@@ -129,7 +130,7 @@ def native_call(
     strict: bool = False,
     single: bool = False,
     donated: frozenset[int] = frozenset(),
-) -> Any:
+) -> Callable[..., Any]:
     """A caller of a kernel, compiled if it is not yet."""
     loaded = loaded_kernel(kernel.code, kernel.functions)
     layout = call_layout(
@@ -206,7 +207,7 @@ def is_declared(x: object, aval: Aval, accept: Accept) -> bool:
     return bool(accept & _PYTHON.get(type(x), Accept(0)))
 
 
-def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Any) -> tuple[Any, ...]:
+def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Anything) -> tuple[Any, ...]:
     """The results, copied where someone else holds their memory."""
     given = [x for x in (*args, *captured) if isinstance(x, np.ndarray)]
     owned: list[Any] = []

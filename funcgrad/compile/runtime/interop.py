@@ -22,12 +22,13 @@ from funcgrad.compile.runtime.signals import no_signal_words
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.types import Foreign, NumbaFunction
 
 _STOPPABLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
-def numba_function(made: Executable, name: str) -> Any:
+def numba_function(made: Executable, name: str) -> NumbaFunction:
     """A Numba function of the Program's inputs that returns its output, or a tuple of several."""
     if made.reasons or len(made.kernels) != 1:
         words = made.reasons[0].words if made.reasons else "it is not a single kernel"
@@ -141,7 +142,7 @@ SIGNATURES = {
 """The C signatures that SciPy's integrators and optimisers take."""
 
 
-def c_callback(function: Any, signature: str, n: int) -> Any:
+def c_callback(function: NumbaFunction, signature: str, n: int) -> Foreign:
     """A C function of one of `SIGNATURES` around a Numba function of a number, or of an array of `n`."""
     number, pointer = numba.types.float64, numba.types.CPointer(numba.types.float64)  # type: ignore[no-untyped-call]
     void = numba.types.voidptr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -54,7 +55,7 @@ class LogpCallback:
         return int(self._function.address or 0)
 
     @property
-    def ctypes(self) -> Any:
+    def ctypes(self) -> Callable[..., Any]:
         """The function as `ctypes` calls it; pointers are addresses."""
         return _C_FUNCTION(self.address)
 

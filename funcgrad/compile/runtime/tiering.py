@@ -8,11 +8,14 @@ once equal parts have become functions, is left to the evaluator, unless its mac
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from funcgrad.config import engine_name
 from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.program import Program
+
+if TYPE_CHECKING:
+    from funcgrad.compile.runtime.executable import Executable
 
 NEVER = float("inf")
 LONGEST = 2000
@@ -54,7 +57,7 @@ def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
     return None, NEVER
 
 
-def worthwhile(made: Any) -> bool:
+def worthwhile(made: Executable) -> bool:
     """Whether native code does most of the work: not where most equations are left to the evaluator."""
     return 2 * len(made.reasons) <= len(made.program.equations)
 

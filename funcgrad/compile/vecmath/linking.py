@@ -7,6 +7,7 @@ every instruction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -18,6 +19,7 @@ from numba.extending import intrinsic
 from funcgrad.compile.vecmath.assembly import Function, assembly, symbol
 from funcgrad.compile.vecmath.formats import F32, F64, Format
 from funcgrad.compile.vecmath.registry import FUNCTIONS, function
+from funcgrad.types import Foreign
 
 FORMATS = {types.float64: F64, types.float32: F32}
 
@@ -40,7 +42,7 @@ def library(codegen: object, name: str, body: Function, arity: int, format: Form
     return made
 
 
-def linked(name: str, body: Function, arity: int) -> Any:
+def linked(name: str, body: Function, arity: int) -> Callable[..., Any]:
     """A function that compiled code calls with numbers of one floating-point type, and gives another."""
     libraries: dict[Format, FunctionLibrary] = {}
 
@@ -56,12 +58,12 @@ def linked(name: str, body: Function, arity: int) -> Any:
     return intrinsic(typing_of_arity[arity](codegen))
 
 
-def declared(module: Any, name: str, kind: ir.FunctionType) -> ir.Function:
+def declared(module: Foreign, name: str, kind: ir.FunctionType) -> ir.Function:
     """A function that another module defines."""
     return module.globals[name] if name in module.globals else ir.Function(module, kind, name)
 
 
-def unary(codegen: Any) -> Any:
+def unary(codegen: Callable[..., Any]) -> Callable[..., Any]:
     """The typing of a function of one number."""
 
     def typing(context: Any, x: Any) -> Any:
@@ -70,7 +72,7 @@ def unary(codegen: Any) -> Any:
     return typing
 
 
-def binary(codegen: object) -> Any:
+def binary(codegen: object) -> Callable[..., Any]:
     """The typing of a function of two numbers."""
 
     def typing(context: Any, x: Any, y: Any) -> Any:

@@ -16,6 +16,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.worker import Content
 from funcgrad.errors import ArgnumsError, DtypeError
+from funcgrad.types import Anything, Array, Foreign
 
 __all__ = ["Blocks", "blocks_of"]
 
@@ -47,7 +48,7 @@ class Arrived:
         return whole if several and isinstance(whole, tuple) else (whole,)
 
 
-def array_of(block: object) -> Any:
+def array_of(block: object) -> Array:
     """A partition as arrays: the values of a dataframe, the records of a bag along a first axis.
 
     >>> array_of([(1.0, 2), (3.0, 4)])
@@ -78,12 +79,12 @@ class _Remembered:
     def __init__(self) -> None:
         self._found: dict[tuple[int, ...], Any] = {}
 
-    def get(self, leaves: Sequence[Any]) -> Any:
+    def get(self, leaves: Sequence[Any]) -> Anything:
         """What was found for these very collections."""
         found = self._found.get(tuple([id(x) for x in leaves]))
         return None if found is None or found[0] != names_of(leaves) else found[1]
 
-    def put(self, leaves: Sequence[Any], value: Any) -> None:
+    def put(self, leaves: Sequence[Any], value: object) -> None:
         """Remember it until one of them goes."""
         key = tuple([id(x) for x in leaves])
         try:
@@ -171,7 +172,7 @@ def partitions(leaves: Sequence[Any]) -> tuple[dict[Any, Any], list[list[Any]], 
     return graph, keys, rows or [None] * counts[0]
 
 
-def held(x: Any, key: Any) -> Any:
+def held(x: Foreign, key: object) -> Foreign:
     """The future of a partition that the cluster holds: optimised graphs leave it out."""
     return dict(x.__dask_graph__())[key]
 
@@ -188,7 +189,7 @@ def is_array(x: object) -> bool:
     return hasattr(type(x), "rechunk")
 
 
-def as_rows(x: Any) -> Any:
+def as_rows(x: Foreign) -> Foreign:
     """A Dask array whose chunks are whole rows; other collections as they are."""
     if not is_array(x):
         return x
@@ -213,12 +214,12 @@ def in_same_chunks(leaves: list[Any]) -> list[Any]:
     return [x.rechunk({0: first}) if is_array(x) and known_rows(x) else x for x in leaves]
 
 
-def known_rows(x: Any) -> bool:
+def known_rows(x: Foreign) -> bool:
     """Whether the lengths of the chunks are known."""
     return not any(np.isnan(length) for length in x.chunks[0])
 
 
-def rows_of(x: Any) -> list[Rows] | None:
+def rows_of(x: Foreign) -> list[Rows] | None:
     """The rows of the chunks of a Dask array, where they are known."""
     if not is_array(x) or not known_rows(x):
         return None

@@ -23,6 +23,7 @@ from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.distributed.worker import Content, Loaded, computed
 from funcgrad.errors import DistributedError
 from funcgrad.processors import available_processors
+from funcgrad.types import Foreign, Result
 
 __all__ = ["FuturesEngine", "ThreadsEngine", "mover"]
 
@@ -102,7 +103,7 @@ class FuturesEngine(Engine):
         parts: Sequence[Part] = self.result(futures[n])
         return parts
 
-    def submit(self, function: Callable[..., Any], *args: object) -> Any:
+    def submit(self, function: Callable[..., Any], *args: object) -> Foreign:
         """The future of a task."""
         try:
             return self.executor.submit(function, *args)
@@ -114,7 +115,7 @@ class FuturesEngine(Engine):
                 remedy="An executor that was shut down cannot be used again: make one, and distribute on it.",
             ) from error
 
-    def result(self, future: Any) -> Any:
+    def result(self, future: Foreign) -> Result:
         """What a task returned."""
         try:
             return future.result()

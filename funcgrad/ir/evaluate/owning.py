@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.program import Atom, Literal, Program
+from funcgrad.types import Array
 
 __all__ = ["Finish", "as_own_array", "owning"]
 
@@ -32,17 +33,17 @@ def owning(program: Program, shared: frozenset[Any]) -> list[Finish | None]:
     return finishes
 
 
-def as_scalar(value: object, args: Sequence[Any]) -> Any:
+def as_scalar(value: object, args: Sequence[Any]) -> Array:
     """A result of rank 0 as a NumPy scalar."""
     return value[()] if isinstance(value, np.ndarray) else value
 
 
-def as_copy(value: Any, args: Sequence[Any]) -> Any:
+def as_copy(value: Array, args: Sequence[Any]) -> Array:
     """A result that is an input, a captured array or another output."""
     return value.copy()
 
 
-def as_own_array(value: Any, args: Sequence[Any]) -> Any:
+def as_own_array(value: Array, args: Sequence[Any]) -> Array:
     """A result that may be a view: copied unless nothing else can see its memory."""
     shared = not value.flags.writeable or any(
         isinstance(x, np.ndarray) and np.may_share_memory(x, value) for x in args

@@ -20,6 +20,7 @@ from funcgrad.ir.program import Program
 from funcgrad.ir.text.remembered import ARRAYS, OBJECTS
 from funcgrad.ir.text.spelling import imported, is_callable_in_text
 from funcgrad.ir.text.tokens import Token, Words
+from funcgrad.types import Anything
 
 Programs = Mapping[str, Program]
 """The Programs defined so far, which parameters may name."""
@@ -55,7 +56,7 @@ class Values(Words):
             return Number((f"nan({bits})",))
         return Number((token.text,))
 
-    def as_dtype(self, number: Number, dtype: np.dtype[Any], token: Token) -> Any:
+    def as_dtype(self, number: Number, dtype: np.dtype[Any], token: Token) -> Anything:
         """The number that starts at the word, as a NumPy scalar."""
         try:
             return number.of_dtype(dtype)
@@ -84,7 +85,7 @@ class Values(Words):
 
     # -- arrays ----------------------------------------------------------------------------------------
 
-    def array(self, aval: Aval) -> Any:
+    def array(self, aval: Aval) -> Anything:
         """An array of this type: its elements in nested brackets, or its digest."""
         start = self.token
         if start.kind == "angle":
@@ -110,7 +111,7 @@ class Values(Words):
             raise self.error("the rows of this array differ in length", start)
         return (len(shapes), *(shapes[0] if shapes else ()))
 
-    def array_called(self, token: Token) -> Any:
+    def array_called(self, token: Token) -> Anything:
         """The array with a digest: one that was given, or one that this process has printed."""
         head, _, digest = token.text[1:-1].partition(":")
         if head != "array sha256":
@@ -126,7 +127,7 @@ class Values(Words):
 
     # -- parameters ------------------------------------------------------------------------------------
 
-    def value(self, programs: Programs) -> Any:
+    def value(self, programs: Programs) -> Anything:
         """The value of a parameter."""
         token = self.token
         if token.kind == "string":
@@ -142,7 +143,7 @@ class Values(Words):
             return tuple(self.listed(lambda: self.value(programs), ")"))
         return self.named_value(programs)
 
-    def named_value(self, programs: Programs) -> Any:
+    def named_value(self, programs: Programs) -> Anything:
         """A Program, dtype, aval, primitive, or something to import."""
         token = self.name("a value")
         if self.token.text == ".":
@@ -158,7 +159,7 @@ class Values(Words):
         weak = self.accept("*")
         return Aval(tuple(self.listed(self.size, "]")), dtype, weak) if self.accept("[") else dtype
 
-    def constructed(self, token: Token, programs: Programs) -> Any:
+    def constructed(self, token: Token, programs: Programs) -> Anything:
         """A slice, or a primitive with its parameters; the opening bracket is consumed."""
         if token.text == "slice":
             return slice(*self.listed(lambda: self.value(programs), ")"))
@@ -167,7 +168,7 @@ class Values(Words):
         self.listed(lambda: self.parameter(self.name("a parameter"), parameters, programs), ")")
         return self.instance(cls, parameters, token)
 
-    def primitive_class(self, token: Token) -> Any:
+    def primitive_class(self, token: Token) -> Anything:
         """The primitive class of this name."""
         cls = CATALOG.get(token.text)
         if cls is None:
@@ -182,7 +183,7 @@ class Values(Words):
             raise self.error(f"the parameter {token.text} is given a second time", token)
         parameters[token.text] = self.value(programs)
 
-    def instance(self, cls: Any, parameters: Mapping[str, Any], token: Token) -> Any:
+    def instance(self, cls: Anything, parameters: Mapping[str, Any], token: Token) -> Anything:
         """The primitive with these parameters."""
         missing = [key for key in cls.parameters if key not in parameters]
         if missing:
@@ -196,7 +197,7 @@ class Values(Words):
         except TypeError as error:
             raise self.error(f"{cls.name} does not take these parameters: {error}", token) from None
 
-    def imported(self, token: Token, programs: Programs) -> Any:
+    def imported(self, token: Token, programs: Programs) -> Anything:
         """Something with a dotted name, called if brackets follow."""
         parts = [token.text]
         while self.accept("."):
@@ -212,7 +213,7 @@ class Values(Words):
             raise self.error(f"{dotted} is nothing that the text of a Program may call", token)
         return found(*self.listed(lambda: self.value(programs), ")"))
 
-    def object_called(self, token: Token) -> Any:
+    def object_called(self, token: Token) -> Anything:
         """The object that this process printed under a number."""
         _, _, number = token.text[1:-1].rpartition("#")
         if number.isdecimal():

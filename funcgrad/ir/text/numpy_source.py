@@ -24,6 +24,7 @@ from funcgrad.ir.text.spelling import (
     is_primitive,
     subprograms,
 )
+from funcgrad.types import Array
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -306,7 +307,7 @@ def user_line(source: Source | None) -> str:
     return f"{place}: {first}{' ...' if more else ''}" if first else place
 
 
-def array_source(array: Any) -> str:
+def array_source(array: Array) -> str:
     """A small array as a call of ``np.array``."""
     dtype = array.dtype.newbyteorder("=")
     return f"np.array({elements_source(np.asarray(array, dtype))}, {scalar_type(dtype)})" + (
@@ -314,7 +315,7 @@ def array_source(array: Any) -> str:
     )
 
 
-def elements_source(array: Any) -> str:
+def elements_source(array: Array) -> str:
     """The elements in nested brackets."""
     if array.ndim == 0:
         return number_source(array, array.dtype)

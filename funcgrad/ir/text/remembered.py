@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from funcgrad.ir.fingerprint import array_digest
+from funcgrad.types import Array
 
 KEPT_ARRAYS = 64
 KEPT_BYTES = 1 << 20
@@ -29,7 +30,7 @@ class RememberedArrays:
         self._found: WeakValueDictionary[str, Any] = WeakValueDictionary()
         self._kept: deque[Any] = deque(maxlen=KEPT_ARRAYS)
 
-    def add(self, array: Any) -> str:
+    def add(self, array: Array) -> str:
         """Remember an array; returns its digest."""
         digest = array_digest(array)
         if self._found.get(digest) is not array:

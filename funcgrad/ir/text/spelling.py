@@ -19,6 +19,7 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.numbers import scalar_text
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ir.text.remembered import ARRAYS, OBJECTS
+from funcgrad.types import Anything, Array
 
 LARGEST_SPELLED = 16
 """Captured arrays of more elements are named by their digest."""
@@ -54,7 +55,7 @@ def captured_text(value: object) -> str:
     return f"<array sha256:{ARRAYS.add(value)}>"
 
 
-def array_text(array: Any) -> str:
+def array_text(array: Array) -> str:
     """All elements, in nested brackets."""
     if array.ndim == 0:
         return scalar_text(array, array.dtype)
@@ -94,7 +95,7 @@ def plain_text(value: object) -> str | None:
     return importable_name(value)
 
 
-def construction(value: Any) -> tuple[str, list[tuple[str, Any]]] | None:
+def construction(value: Anything) -> tuple[str, list[tuple[str, Any]]] | None:
     """What makes an equal value: a name to call, and arguments as (``"key="`` or ``""``, value)."""
     if isinstance(value, slice):
         return "slice", [("", value.start), ("", value.stop), ("", value.step)]
@@ -143,7 +144,7 @@ def importable_name(value: object) -> str | None:
         return None
 
 
-def imported(dotted: str) -> Any:
+def imported(dotted: str) -> Anything:
     """The object with this dotted name; raises ImportError or AttributeError where there is none."""
     parts = dotted.split(".")
     for k in range(len(parts) - 1, 0, -1):

@@ -28,7 +28,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, Option, UfuncOption
 
 ELLIPSIS = "..."
 INDEX_LETTERS = ascii_uppercase + ascii_lowercase
@@ -83,7 +83,7 @@ def einsum(
 
 
 @implements(np.einsum_path)
-def einsum_path(*operands: ArrayLike, optimize: Any = "greedy", einsum_call: bool = False) -> Array:
+def einsum_path(*operands: ArrayLike, optimize: Option = "greedy", einsum_call: bool = False) -> Array:
     """The order in which `einsum` would contract these operands, and a text about its cost.
 
     >>> path, _ = fg.numpy.einsum_path("ij,jk,kl", np.ones((2, 9)), np.ones((9, 9)), np.ones((9, 3)))
@@ -96,7 +96,7 @@ def einsum_path(*operands: ArrayLike, optimize: Any = "greedy", einsum_call: boo
     return np.einsum_path(*stand_ins, optimize=optimize)
 
 
-def stand_in(shape: Shape, dtype: DTypeLike = np.float64) -> Any:
+def stand_in(shape: Shape, dtype: DTypeLike = np.float64) -> Array:
     """An array of this shape without memory of its own."""
     return np.broadcast_to(np.zeros((), dtype), shape)
 
@@ -143,7 +143,7 @@ def index_letters(indices: ArrayLike) -> str:
     return "".join(letters)
 
 
-def cast_operands(arrays: list[Any], dtype: DTypeLike, casting: Any) -> list[Any]:
+def cast_operands(arrays: list[Any], dtype: DTypeLike, casting: UfuncOption) -> list[Any]:
     """The operands in one dtype: their common one, or the one asked for if `casting` allows it."""
     if dtype is None:
         return promoted(arrays)
@@ -156,7 +156,7 @@ def cast_operands(arrays: list[Any], dtype: DTypeLike, casting: Any) -> list[Any
     return [cast(x, dtype) for x in arrays]
 
 
-def hashable(optimize: Any) -> Hashable:
+def hashable(optimize: Option) -> Hashable:
     """The `optimize` argument as a key."""
     if isinstance(optimize, list | tuple):
         return tuple([tuple(item) if isinstance(item, list) else item for item in optimize])
@@ -341,7 +341,7 @@ def index_sizes(subscripts: Subscripts, operands: Sequence[tuple[Labels, Shape]]
 
 
 def contraction_path(
-    operands: Sequence[Labels], out: Labels, sizes: dict[str, int], optimize: Any
+    operands: Sequence[Labels], out: Labels, sizes: dict[str, int], optimize: Option
 ) -> list[tuple[int, ...]]:
     """Which operands to contract, one group after the other; each result becomes the last operand."""
     if len(operands) == 2:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     return on_columns("solve", systems.solve, matrices, sides)
 
 
-def on_columns(name: str, solver: Any, a: ArrayLike, b: ArrayLike) -> Array:
+def on_columns(name: str, solver: Callable[..., Any], a: ArrayLike, b: ArrayLike) -> Array:
     """``solver(a, b)`` for stacks that broadcast, where `b` may be a vector.
 
     Many right-hand sides of one matrix become columns beside each other.

@@ -9,6 +9,7 @@ are the largest, they share the derivative evenly.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -28,7 +29,7 @@ from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.reducing.norms import root_of_squares
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, AxisLike, NormOrder
 
 Order: TypeAlias = float | Literal["fro", "nuc"] | None
 """Which norm, as NumPy names them."""
@@ -119,7 +120,7 @@ def norm_axes(axis: AxisLike, ndim: int) -> Axes:
 # -- norms ---------------------------------------------------------------------------------------------------
 
 
-def norm_of_vectors(x: ArrayLike, axes: Axes, order: Any) -> Array:
+def norm_of_vectors(x: ArrayLike, axes: Axes, order: NormOrder) -> Array:
     """The norm over all of `axes` together."""
     if isinstance(order, str):
         raise refused(f"norm: ord={order!r} is not an order for vectors")
@@ -204,7 +205,7 @@ def power_norm(size: Array, axes: Axes, p: float) -> Array:
     return zero_aside(reduce_sum(zero_aside(size, powered, at_zero), axes), unpowered, at_zero)
 
 
-def zero_aside(x: ArrayLike, function: Any, at_zero: float) -> Array:
+def zero_aside(x: ArrayLike, function: Callable[..., Any], at_zero: float) -> Array:
     """``function(x)``, and `at_zero` where `x` is zero, constant there to every derivative."""
     is_zero = equal(x, 0.0)
     return where(is_zero, at_zero, function(where(is_zero, 1.0, x)))

@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.indexing import Chosen, Gather
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike, Index
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Index, UfuncOption
 
 __all__ = [
     "apply_along_axis",
@@ -92,7 +92,7 @@ def result_type(*arrays_and_dtypes: ArrayLike) -> np.dtype[Any]:
 
 
 @implements(np.can_cast)
-def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+def can_cast(from_: DTypeLike, to: DTypeLike, casting: UfuncOption = "safe") -> bool:
     """Whether a dtype, or that of an array, can be cast to another under a rule.
 
     >>> fg.numpy.can_cast(np.int32, np.float64)
@@ -281,7 +281,7 @@ class ColumnJoiner:
         return concatenate([x[:, None] if len(shape_of(x)) == 1 else x for x in arrays], axis=-1)
 
 
-def ranged(item: Index) -> Any:
+def ranged(item: Index) -> Array:
     """A slice as the numbers it stands for; anything else as it is."""
     if isinstance(item, str):
         raise unsupported("r_ and c_ with a string directive")

@@ -21,7 +21,7 @@ from funcgrad.ops.arrays.movement import stack as stacked
 from funcgrad.ops.arrays.slicing import Slice
 from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, UfuncOption
 
 __all__ = [
     "append",
@@ -62,7 +62,7 @@ def promoted(operands: Sequence[Any]) -> list[Any]:
 
 
 def joined_into(
-    name: str, out: Array, dtype: DTypeLike, joined: ArrayLike, casting: Any = "same_kind"
+    name: str, out: Array, dtype: DTypeLike, joined: ArrayLike, casting: UfuncOption = "same_kind"
 ) -> Array:
     """The joined array in the dtype asked for, written to `out` where that is given."""
     if dtype is not None and not np.can_cast(aval(joined).dtype, dtype, casting):

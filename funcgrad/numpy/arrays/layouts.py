@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.movement import take_span
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.aliasing import is_view
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Option
 
 
 def asfortranarray(a: ArrayLike, dtype: DTypeLike = None) -> Array:
@@ -56,7 +56,7 @@ REQUIREMENTS = {
 """What `require` asks for by all of its names; what every traced array is has none."""
 
 
-def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None) -> Array:
+def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Option = None) -> Array:
     """As `asarray`; a copy of what does not lie in memory as it is required to.
 
     A view that may not be written is refused when it is, and not copied for ``"W"``.
@@ -100,7 +100,7 @@ def min_scalar_type(a: ArrayLike) -> np.dtype[Any]:
 
 
 @implements(np.trim_zeros)
-def trim_zeros(filt: ArrayLike, trim: Any = "fb", axis: AxisLike = None) -> Array:
+def trim_zeros(filt: ArrayLike, trim: Option = "fb", axis: AxisLike = None) -> Array:
     """Without the zeros in front (``f``) and at the back (``b``) of a vector, whose values must be known.
 
     >>> print(fg.numpy.trim_zeros(np.array([0.0, 1.0, 2.0, 0.0])))

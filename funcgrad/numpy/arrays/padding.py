@@ -22,7 +22,7 @@ from funcgrad.ops.arrays.slicing import Pad
 from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, shape_of
 from funcgrad.ops.elementwise.arithmetic import mul, sub
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 __all__ = ["pad"]
 
@@ -116,7 +116,7 @@ def with_constants(x: ArrayLike, widths: list[Width], values: list[tuple[Any, An
     return x
 
 
-def with_elements(x: ArrayLike, widths: list[Width], mode: Any) -> Array:
+def with_elements(x: ArrayLike, widths: list[Width], mode: Option) -> Array:
     """What NumPy does with positions, done with the elements there."""
     for axis, width in enumerate(widths):
         if any(width):

@@ -71,7 +71,7 @@ def reshaped(x: ArrayLike, shape: Shape) -> Array:
     return view(x, lens) if is_viewable(x, shape) else lens.bind(x)
 
 
-def layout_of(x: Tracer) -> Any:
+def layout_of(x: Tracer) -> Array:
     """An array whose elements lie in memory as NumPy's would; None for what is no view, or has no element."""
     lenses: list[Any] = []
     base = x

@@ -216,7 +216,7 @@ class Windows:
     def __init__(self, window_shape: ShapeLike, axis: AxisLike) -> None:
         self._options = window_shape, axis
 
-    def evaluate(self, layout: ArrayLike) -> Any:
+    def evaluate(self, layout: ArrayLike) -> Array:
         """NumPy's windows, with its errors."""
         return np.lib.stride_tricks.sliding_window_view(layout, *self._options)
 

@@ -10,7 +10,7 @@ from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import implements
 from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.arrays.structure import aval, shape_of
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 
 def places_of(bitorder: str) -> Array:
@@ -22,7 +22,7 @@ def places_of(bitorder: str) -> Array:
 
 
 @implements(np.packbits)
-def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Any = "big") -> Array:
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Option = "big") -> Array:
     """Which elements are not zero, as bits of ``uint8``, eight in each along an axis; the rest are 0.
 
     >>> print(fg.jit(fg.numpy.packbits)(np.array([1, 0, 1])))
@@ -44,7 +44,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: Any = "big") ->
 
 @implements(np.unpackbits)
 def unpackbits(
-    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Any = "big"
+    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: Option = "big"
 ) -> Array:
     """The bits of ``uint8``, one in each element along an axis: the first `count`, or all but the last few.
 

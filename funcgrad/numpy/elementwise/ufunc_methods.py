@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -14,10 +15,10 @@ from funcgrad.numpy.picking.sorting import needed_value
 from funcgrad.numpy.reducing.axes import normalized_axis, refused, stored
 from funcgrad.ops.arrays.movement import stack, take_span
 from funcgrad.ops.arrays.structure import reshape, shape_of
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, DTypeLike, UfuncLike, UfuncOption
 
 
-def method_of(ufunc: Any, name: str) -> Any:
+def method_of(ufunc: UfuncLike, name: str) -> Callable[..., Any] | None:
     """The method of a ufunc on tracers, None where there is none."""
     call = FUNCTIONS.get(ufunc) or deferred(ufunc)
     if name == "outer" and call is not None and ufunc.nin == 2 and ufunc.signature is None:
@@ -27,7 +28,7 @@ def method_of(ufunc: Any, name: str) -> Any:
     return None
 
 
-def outer(call: Any, a: ArrayLike, b: ArrayLike, /, **options: Any) -> Array:
+def outer(call: Callable[..., Any], a: ArrayLike, b: ArrayLike, /, **options: UfuncOption) -> Array:
     """The ufunc of every element of the first operand with every one of the second."""
     if options:
         raise unsupported(f"ufunc.outer with {', '.join(sorted(options))}")
@@ -36,7 +37,7 @@ def outer(call: Any, a: ArrayLike, b: ArrayLike, /, **options: Any) -> Array:
 
 
 def reduceat(
-    ufunc: Any,
+    ufunc: UfuncLike,
     array: ArrayLike,
     indices: ArrayLike,
     axis: int = 0,

@@ -19,7 +19,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located, recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncLike
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ Operand: TypeAlias = "Tracer | ArrayLike"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def elementwise(ufunc: Any, operation: Callable[..., Any] | None = None) -> Callable[[F], F]:
+def elementwise(ufunc: UfuncLike, operation: Callable[..., Any] | None = None) -> Callable[[F], F]:
     """Make the decorated function the public face of `operation`, and answer NumPy's `ufunc` with it.
 
     The decorated function gives name, signature and docstring. Without an operation, its body computes the
@@ -66,7 +66,7 @@ def elementwise(ufunc: Any, operation: Callable[..., Any] | None = None) -> Call
     return public
 
 
-def composed(ufunc: Any, body: Callable[..., Any]) -> Callable[..., Any]:
+def composed(ufunc: UfuncLike, body: Callable[..., Any]) -> Callable[..., Any]:
     """The operation that `body` computes on traced operands, and `ufunc` on others."""
 
     def operate(*args: Any) -> Any:
@@ -77,7 +77,11 @@ def composed(ufunc: Any, body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(
-    ufunc: Any, operate: Callable[..., Any], inputs: tuple[Operand, ...], out: Array, options: dict[str, Any]
+    ufunc: UfuncLike,
+    operate: Callable[..., Any],
+    inputs: tuple[Operand, ...],
+    out: Array,
+    options: dict[str, Any],
 ) -> Array:
     """A call that says more than its operands."""
     if out is not None:
@@ -89,17 +93,17 @@ def with_options(
     return called_with_options(ufunc, operate, operands, options)
 
 
-def untraced(*operands: Any) -> bool:
+def untraced(*operands: object) -> bool:
     """Whether NumPy alone can answer: no operand (already through `asoperand`) is traced."""
     return recorder_of(operands) is None
 
 
-def own(x: Any) -> Array:
+def own(x: Operand) -> Array:
     """An operand's values under a name of their own: later writes into `x` do not show."""
     return x.frozen() if isinstance(x, Tracer) else np.array(x)
 
 
-def loop_dtypes(ufunc: Any, *operands: Any) -> tuple[np.dtype[Any], ...]:
+def loop_dtypes(ufunc: UfuncLike, *operands: Operand) -> tuple[np.dtype[Any], ...]:
     """The dtypes of NumPy's loop for these operands: theirs, then the result's.
 
     Raises DtypeError, at the user's line, where NumPy has no loop for them.

@@ -280,13 +280,13 @@ class AtIndex:
         ones = broadcast_to(aval(self._x).dtype.type(1), shape_of(self._x))
         return power_of(self._x, AtIndex(as_traced(self._x, ones), self._index)._combined("mul", values))
 
-    def min(self, values: ArrayLike, **options: Any) -> Array:
+    def min(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x with the minimum of x and ``values`` at the index."""
         if options and (mode := checked_mode("min", options)) is not None:
             return self._by_mode("min", mode, values)
         return self._combined("min", values)
 
-    def max(self, values: ArrayLike, **options: Any) -> Array:
+    def max(self, values: ArrayLike, **options: object) -> Array:
         """A copy of x with the maximum of x and ``values`` at the index."""
         if options and (mode := checked_mode("max", options)) is not None:
             return self._by_mode("max", mode, values)

@@ -193,7 +193,7 @@ class AdvancedPlan(NamedTuple):
         """Whether traced numbers, and no arrays, say where: NumPy gives a view then."""
         return all(type(index) is Tracer and not index.aval.shape for index in self.indices)
 
-    def evaluate(self, layout: ArrayLike) -> Any:
+    def evaluate(self, layout: ArrayLike) -> Array:
         """The part of an array that has the layout of another: where traced numbers say does not matter."""
         part = self.slice.evaluate(layout)
         at = tuple([0 if a in self.axes else slice(None) for a in range(part.ndim)])
@@ -328,7 +328,7 @@ def plan_of(x: ArrayLike, index: Index) -> Plan:
     return layout.plan(markers)
 
 
-def as_item(item: Index) -> Any:
+def as_item(item: Index) -> Index:
     """One part of an index: None, ``...``, an int, a slice as a tuple, or an array of ints or booleans."""
     if item is None or item is Ellipsis:
         return item

@@ -26,7 +26,7 @@ from funcgrad.ops.elementwise.comparison import equal
 from funcgrad.ops.elementwise.logic import logical_not
 from funcgrad.ops.reducing.extremes import clip
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, Arrays
+from funcgrad.types import Array, ArrayLike, Arrays, Option
 
 _np: Any = np
 """NumPy's own functions, whose overloads know no `Any`."""
@@ -41,7 +41,7 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
     *,
-    kind: Any = None,
+    kind: Option = None,
 ) -> Array:
     """Whether each element is among others.
 

@@ -24,7 +24,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, Index
+from funcgrad.types import AnyPrimitive, Array, ArrayLike, Arrays, AxisLike, Index, Option
 
 __all__ = [
     "argpartition",
@@ -43,7 +43,7 @@ __all__ = [
 # -- sorting ------------------------------------------------------------------------------------------------
 
 
-def ordered(primitive: Any, x: ArrayLike, axis: AxisLike) -> Array:
+def ordered(primitive: AnyPrimitive, x: ArrayLike, axis: AxisLike) -> Array:
     """A sorting primitive along one axis, or along the flattened array."""
     if axis is None:
         return primitive(0).bind(reshape(x, (aval(x).size,)))
@@ -60,10 +60,10 @@ def refuse_order(order: object, name: str) -> None:
 def sort(
     a: ArrayLike,
     axis: AxisLike = -1,
-    kind: Any = None,
-    order: Any = None,
+    kind: Option = None,
+    order: Option = None,
     *,
-    stable: Any = None,
+    stable: Option = None,
     descending: bool = False,
 ) -> Array:
     """The elements along `axis` in ascending (or descending) order; their derivatives go where they go.
@@ -90,10 +90,10 @@ def reversed_along(x: ArrayLike, axis: AxisLike) -> Array:
 def argsort(
     a: ArrayLike,
     axis: AxisLike = -1,
-    kind: Any = None,
-    order: Any = None,
+    kind: Option = None,
+    order: Option = None,
     *,
-    stable: Any = None,
+    stable: Option = None,
     descending: bool = False,
 ) -> Array:
     """The positions that sort the elements along `axis`, in ascending or descending order.
@@ -120,7 +120,7 @@ def argsort(
 
 @implements(np.partition)
 def partition(
-    a: ArrayLike, kth: ArrayLike, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
+    a: ArrayLike, kth: ArrayLike, axis: AxisLike = -1, kind: Option = "introselect", order: Option = None
 ) -> Array:
     """The elements along `axis` with the `kth` in its place and no larger ones before it: traced ones sorted.
 
@@ -137,7 +137,7 @@ def partition(
 
 @implements(np.argpartition)
 def argpartition(
-    a: ArrayLike, kth: ArrayLike, axis: AxisLike = -1, kind: Any = "introselect", order: Any = None
+    a: ArrayLike, kth: ArrayLike, axis: AxisLike = -1, kind: Option = "introselect", order: Option = None
 ) -> Array:
     """The positions that partition the elements along `axis`: those that sort, of traced ones.
 
@@ -199,7 +199,7 @@ def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
 
 
 @implements(np.searchsorted)
-def searchsorted(a: ArrayLike, v: ArrayLike, side: Any = "left", sorter: Any = None) -> Array:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: Option = "left", sorter: ArrayLike = None) -> Array:
     """Where the values `v` belong in the sorted vector `a`: before equal elements, or after with ``right``.
 
     >>> print(fg.numpy.searchsorted(np.array([1.0, 2.0, 4.0]), np.array([2.0, 3.0])))
@@ -220,7 +220,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: Any = "left", sorter: Any = N
 
 
 @implements(np.digitize)
-def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Array:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     """The number of the bin that each value of `x` falls in; bin k starts at ``bins[k - 1]``.
 
     >>> print(fg.numpy.digitize(np.array([0.5, 1.0, 9.0]), np.array([0.0, 1.0, 2.0])))
@@ -244,7 +244,7 @@ def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Array:
     return sub(len(known), searchsorted(asoperand(bins)[::-1], values, side))
 
 
-def known_value(x: ArrayLike) -> Any:
+def known_value(x: ArrayLike) -> Array:
     """The value of a tracer, None where there is none."""
     if type(x) is not Tracer:
         return np.asarray(x)

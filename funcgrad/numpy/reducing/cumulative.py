@@ -20,14 +20,14 @@ from funcgrad.ops.reducing import cumulative as ops
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import install
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number
+from funcgrad.types import AnyPrimitive, Array, ArrayLike, AxisLike, DTypeLike, Number, UfuncLike
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "trapezoid"]
 
 # -- cumulative operations ----------------------------------------------------------------------------------
 
 
-def accumulated(primitive: Any, x: ArrayLike, axis: AxisLike, dtype: DTypeLike) -> Array:
+def accumulated(primitive: AnyPrimitive, x: ArrayLike, axis: AxisLike, dtype: DTypeLike) -> Array:
     """A cumulative operation along one axis, or along the flattened array."""
     seen = aval(x)
     if dtype is None and primitive in (ops.CumSum, ops.CumProd):
@@ -116,7 +116,7 @@ if hasattr(np, "cumulative_sum"):
 
 
 def with_initial(
-    primitive: Any, x: ArrayLike, axis: AxisLike, dtype: DTypeLike, out: Array, initial: int | None
+    primitive: AnyPrimitive, x: ArrayLike, axis: AxisLike, dtype: DTypeLike, out: Array, initial: int | None
 ) -> Array:
     """A cumulative operation as the array API standard has it: along a named axis, after a first value."""
     x = asoperand(x)
@@ -134,7 +134,7 @@ def with_initial(
     return stored(found, out, f"np.{primitive.name}")
 
 
-def accumulates(primitive: Any) -> None:
+def accumulates(primitive: AnyPrimitive) -> None:
     """Answer ``ufunc.accumulate`` of tracers, which runs along the first axis unless told otherwise."""
     ufunc = primitive.ufunc
 
@@ -151,7 +151,7 @@ for _primitive in (ops.CumSum, ops.CumProd, ops.CumMax, ops.CumMin):
     accumulates(_primitive)
 
 
-def accumulates_in_order(ufunc: Any) -> None:
+def accumulates_in_order(ufunc: UfuncLike) -> None:
     """The same for a ufunc that has no cumulative operation: from each element to the next, as NumPy does."""
 
     def accumulate(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:

@@ -44,7 +44,11 @@ FLOAT = np.dtype(np.float64)
 
 @implements(np.histogram)
 def histogram(
-    a: ArrayLike, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: ArrayLike = None,
+    density: bool | None = None,
+    weights: ArrayLike = None,
 ) -> Arrays:
     """How many values fall into each bin (or the sum of their weights), and the edges of the bins.
 
@@ -68,7 +72,9 @@ def histogram(
 
 
 @implements(np.histogram_bin_edges)
-def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike = None) -> Array:
+def histogram_bin_edges(
+    a: ArrayLike, bins: ArrayLike = 10, range: ArrayLike = None, weights: ArrayLike = None
+) -> Array:
     """The edges of the bins of a histogram.
 
     >>> print(fg.numpy.histogram_bin_edges(np.array([1.0, 3.0]), bins=2))
@@ -83,9 +89,9 @@ def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights
 def histogram2d(
     x: ArrayLike,
     y: ArrayLike,
-    bins: Any = 10,
-    range: Any = None,
-    density: Any = None,
+    bins: ArrayLike = 10,
+    range: ArrayLike = None,
+    density: bool | None = None,
     weights: ArrayLike = None,
 ) -> Arrays:
     """How many points of the plane fall into each rectangle, and the edges along both axes.
@@ -104,7 +110,7 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
-def known_shape(bins: object) -> Any:
+def known_shape(bins: object) -> Array:
     """Zeros of the shape of the `bins` argument, which may be a list of several lengths or traced."""
     if isinstance(bins, list | tuple):
         return np.zeros(len(bins))
@@ -113,7 +119,11 @@ def known_shape(bins: object) -> Any:
 
 @implements(np.histogramdd)
 def histogramdd(
-    sample: ArrayLike, bins: Any = 10, range: Any = None, density: Any = None, weights: ArrayLike = None
+    sample: ArrayLike,
+    bins: ArrayLike = 10,
+    range: ArrayLike = None,
+    density: bool | None = None,
+    weights: ArrayLike = None,
 ) -> Arrays:
     """How many points (rows of an array, or one vector for each coordinate) fall into each cell of a grid.
 
@@ -186,7 +196,7 @@ def coordinates(sample: ArrayLike) -> list[Any]:
     return [take_axis(x, 1, k) for k in np.arange(shape_of(x)[1]).tolist()]
 
 
-def edges_of(values: ArrayLike, bins: Any, range: Any, weights: ArrayLike, name: str) -> Array:
+def edges_of(values: ArrayLike, bins: ArrayLike, range: ArrayLike, weights: ArrayLike, name: str) -> Array:
     """The edges of the bins: those given, or equally spaced ones over the range or over all values."""
     if aval(values).dtype.kind == "c":
         raise DtypeError(f"{name} of complex values", source=as_source(user_location()))
@@ -209,7 +219,7 @@ def edges_of(values: ArrayLike, bins: Any, range: Any, weights: ArrayLike, name:
     return linspace(low, high, count + 1)
 
 
-def ends_of(values: ArrayLike, range: Any) -> tuple[Any, Any]:
+def ends_of(values: ArrayLike, range: ArrayLike) -> tuple[Any, Any]:
     """The first and the last edge; half a unit to both sides of a single value."""
     if range is not None:
         low, high = range

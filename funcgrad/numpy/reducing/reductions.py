@@ -40,7 +40,7 @@ from funcgrad.ops.reducing.softmax import LogSumExp
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
+from funcgrad.types import AnyPrimitive, Array, ArrayLike, AxisLike, DTypeLike
 
 __all__ = [
     "all",
@@ -104,7 +104,7 @@ def reduced(rule: Rule, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
 
 
-def plan_of(primitive: Any, axis: AxisLike, ndim: int) -> tuple[Axes, Any]:
+def plan_of(primitive: AnyPrimitive, axis: AxisLike, ndim: int) -> tuple[Axes, Any]:
     """The axes, and the primitive that reduces them."""
     if axis is None or type(axis) is int:
         return _remembered_plan(primitive, axis, ndim)
@@ -346,7 +346,7 @@ def argmin(a: ArrayLike, axis: AxisLike = None, out: Array = None, *, keepdims: 
     return stored(position_of_extreme(ops.ArgMin, x, axis, keepdims), out, "np.argmin")
 
 
-def position_of_extreme(primitive: Any, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
+def position_of_extreme(primitive: AnyPrimitive, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     """The position along one axis, or in the flattened array."""
     shape = shape_of(x)
     axes: Axes = tuple(range(len(shape)))

@@ -218,7 +218,9 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike = None, to_begin: ArrayLike = None
 
 
 @implements(np.unwrap)
-def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: ArrayLike = 2 * np.pi) -> Array:
+def unwrap(
+    p: ArrayLike, discont: ArrayLike = None, axis: int = -1, *, period: ArrayLike = 2 * np.pi
+) -> Array:
     """The phases with whole periods added, so that no jump is more than half of a period.
 
     >>> print(fg.numpy.unwrap(np.array([0.0, 3.0, -3.0])))

@@ -6,8 +6,6 @@ extreme of nothing is -1, where NumPy raises.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.numpy.dispatch import implements
@@ -65,7 +63,7 @@ def replaced(x: ArrayLike, value: ArrayLike) -> Array:
     return select(isnan(x), aval(x).dtype.type(value), x) if aval(x).inexact else x
 
 
-def counted(x: ArrayLike, where: ArrayLike) -> Any:
+def counted(x: ArrayLike, where: ArrayLike) -> Array:
     """Which elements count: those that are not NaN, and among them those of the mask."""
     numbers = logical_not(isnan(x))
     if where is True:

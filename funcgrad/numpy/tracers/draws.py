@@ -22,7 +22,7 @@ Draw = Callable[..., Any]
 GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
-def shape_for(size: ShapeLike, *parameters: ArrayLike) -> Any:
+def shape_for(size: ShapeLike, *parameters: ArrayLike) -> ShapeLike:
     """The size that is asked for, or that of the parameters; None for one number."""
     return size if size is not None else np.broadcast_shapes(*[shape_of(p) for p in parameters]) or None
 
@@ -47,13 +47,17 @@ def by_scale(name: str) -> Callable[..., Any]:
     return draw
 
 
-def uniform(generator: Any, low: Number = 0.0, high: Number = 1.0, size: ShapeLike = None) -> Array:
+def uniform(
+    generator: np.random.Generator, low: Number = 0.0, high: Number = 1.0, size: ShapeLike = None
+) -> Array:
     """Between two traced ends."""
     low, high = asoperand(low), asoperand(high)
     return low + (high - low) * generator.uniform(0.0, 1.0, shape_for(size, low, high))
 
 
-def lognormal(generator: Any, mean: ArrayLike = 0.0, sigma: Number = 1.0, size: ShapeLike = None) -> Array:
+def lognormal(
+    generator: np.random.Generator, mean: ArrayLike = 0.0, sigma: Number = 1.0, size: ShapeLike = None
+) -> Array:
     """The exponential of normal numbers."""
     mean, sigma = asoperand(mean), asoperand(sigma)
     return np.exp(mean + sigma * generator.normal(0.0, 1.0, shape_for(size, mean, sigma)))

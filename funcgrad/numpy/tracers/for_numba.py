@@ -5,17 +5,18 @@ Without this, calling an ``@njit`` function on a traced array ends in Numba's ty
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NoReturn
 
 from numba.extending import typeof_impl
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Foreign
 
 
 @typeof_impl.register(Tracer)  # type: ignore[untyped-decorator, unused-ignore]
-def refused(x: Tracer, context: Any) -> Any:
+def refused(x: Tracer, context: Foreign) -> NoReturn:
     """Raise UnsupportedFunctionError at the user's line, where a traced array is given to compiled code."""
     raise UnsupportedFunctionError(
         f"a function compiled by Numba takes the value of a traced {x.aval}, which would drop its gradient",

@@ -41,7 +41,7 @@ from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.refusals import counterpart, named_in_scipy, refused_by_scipy
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike
 
 __all__ = ["instead_of", "joiner", "matters"]
 
@@ -215,7 +215,7 @@ NESTED = 4
 """Functions in functions that are looked into."""
 
 
-def closes_over_traced(function: Any, depth: int) -> bool:
+def closes_over_traced(function: Anything, depth: int) -> bool:
     """Whether a function that a solver would call has something traced in its cells or its defaults."""
     if isinstance(function, partial):
         held: list[Any] = [function.func, *function.args, *function.keywords.values()]
@@ -251,7 +251,7 @@ def ours_for(function: object) -> Function | None:
     return found
 
 
-def array_method(method: Any) -> Function | None:
+def array_method(method: Anything) -> Function | None:
     """A method of an array of NumPy's that is no protocol's: ``a.dot(x)`` as ``np.dot(a, x)``."""
     if method.__name__ != "dot":
         return None
@@ -284,7 +284,7 @@ def instead_of(function: object) -> Function | None:
 _MOST = 2048
 
 
-def made_for(function: Any) -> Function:
+def made_for(function: Anything) -> Function:
     """What is called instead of a function that matters."""
     if function in CONVERTERS:
         return converting(function, CONVERTERS[function])

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.api.mathematics import COMPLEX, REAL, Function, raised_as_by_python
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import ArrayLike, Number
 
 __all__ = ["DERIVED", "of_numbers"]
 
@@ -48,7 +48,7 @@ def of_numbers(function: Function) -> Function:
     return call
 
 
-def known(x: ArrayLike) -> Any:
+def known(x: ArrayLike) -> Number:
     """The value of a traced number, for what Python's own function says of it; also in lists."""
     if type(x) is Tracer:
         return np.asarray(x.concrete()).item()

@@ -308,7 +308,7 @@ for _name in ("neg", "pos", "abs", "invert"):
 # -- in and out -------------------------------------------------------------------------------------------
 
 
-def plain(x: ArrayLike) -> Any:
+def plain(x: ArrayLike) -> ArrayLike:
     """The array that an open one holds, also in tuples and lists; anything else as it is."""
     kind = type(x)
     if kind is OpenArray:
@@ -318,7 +318,7 @@ def plain(x: ArrayLike) -> Any:
     return [plain(item) for item in x] if kind is list and any(type(y) is OpenArray for y in x) else x
 
 
-def opened(x: ArrayLike) -> Any:
+def opened(x: ArrayLike) -> ArrayLike:
     """An array that an operation has just made, as an open one; also in tuples and lists."""
     kind = type(x)
     if kind is np.ndarray:
@@ -340,7 +340,7 @@ def viewed(x: ArrayLike, base: OpenArray, read: Callable[[Any], Any]) -> Array:
     return OpenArray(x, base, read) if np.may_share_memory(x, held) else OpenArray(x)
 
 
-def called(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def called(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> ArrayLike:
     """The result of a function of NumPy's on open arrays and others, none of them traced."""
     found = function(*plain(tuple(args)), **{key: plain(value) for key, value in kwargs.items()})
     base = args[0] if args and type(args[0]) is OpenArray else None
@@ -378,7 +378,7 @@ def has_traced(values: Sequence[Any]) -> bool:
     return False
 
 
-def first_traced(values: ArrayLike) -> Any:
+def first_traced(values: ArrayLike) -> Array:
     """The first tracer in nested tuples and lists."""
     for x in values:
         if type(x) is Tracer:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from funcgrad.api.python.functions import OTHER_KINDS, recordable
 from funcgrad.api.python.seen import SEEN_OTHERWISE, seen
+from funcgrad.types import Anything
 
 
 def is_vectorize(function: object) -> bool:
@@ -19,7 +21,7 @@ def is_vectorize(function: object) -> bool:
     return is_one and callable(getattr(function, "pyfunc", None))
 
 
-def ours(function: Any, pyfunc: Any, mapped: bool) -> Any:
+def ours(function: Anything, pyfunc: Callable[..., Any], mapped: bool) -> Callable[..., Any]:
     """NumPy's as ours, of another function."""
     from funcgrad.numpy.elementwise.vectorized import vectorize  # noqa: PLC0415 - few programs have one
 
@@ -29,12 +31,12 @@ def ours(function: Any, pyfunc: Any, mapped: bool) -> Any:
     return found
 
 
-def called_in_jit(function: Any, hooks: Any) -> Any:
+def called_in_jit(function: Anything, hooks: Anything) -> Callable[..., Any]:
     """What `jit` calls instead."""
     return ours(function, recordable(function.pyfunc, hooks), mapped=True)
 
 
-def called_where_seen(function: Any) -> Any:
+def called_where_seen(function: Anything) -> Callable[..., Any]:
     """What un-jitted transforms call instead."""
     return ours(function, seen(function.pyfunc), mapped=False)
 

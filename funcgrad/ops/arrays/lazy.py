@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import UfuncLike
+
 Dtypes = tuple[np.dtype[Any], ...]
 
 
@@ -37,7 +39,7 @@ class LazyUfunc:
         return f"{self.module}.{self.__name__}"
 
     @cached_property
-    def resolved(self) -> Any:
+    def resolved(self) -> UfuncLike:
         """The ufunc itself."""
         found = getattr(import_module(self.module), self.__name__)
         if not isinstance(found, np.ufunc):

@@ -7,7 +7,7 @@ positions in `indexing`. Everything else that moves elements is composed of thes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from funcgrad.ops.families import listed
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
 from funcgrad.types import Array
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 
 class Flip(LinearUnary):
@@ -47,7 +50,7 @@ class Flip(LinearUnary):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return Flip(tuple([a + 1 for a in self.axes])).bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if all(inputs[0].aval.shape[a] <= 1 for a in self.axes) else None
 
     def put(self, base: Array, part: Array) -> Array:
@@ -150,7 +153,7 @@ class Concatenate(Joined):
             start += x.shape[self.axis]
         return found
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if len(inputs) == 1 else None
 
     @classmethod

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.types import Array
+from funcgrad.types import Array, Option
 
 LONG = 1 << 15
 """From this many values on it pays to sort the table into buckets."""
@@ -26,7 +26,7 @@ BLOCK = 1 << 16
 STEPS = 1
 
 
-def searchsorted(table: Array, values: Array, side: Any) -> Array:
+def searchsorted(table: Array, values: Array, side: Option) -> Array:
     """``np.searchsorted`` of a vector.
 
     >>> table, values = np.linspace(0.0, 1.0, 100), np.linspace(-0.1, 1.1, LONG)
@@ -82,7 +82,7 @@ class Buckets:
                 self.block(part, out[start : start + BLOCK], [x[: len(part)] for x in room], side)
         return out.reshape(values.shape)
 
-    def block(self, values: Array, out: Array, room: list[Any], side: Any) -> None:
+    def block(self, values: Array, out: Array, room: list[Any], side: Option) -> None:
         """The positions of one block of values."""
         element, bucket, is_before = room
         np.not_equal(values, values, out=is_before)

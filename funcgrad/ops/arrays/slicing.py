@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from funcgrad.ops.families import summed_to
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 from funcgrad.types import Array
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 Span = tuple[int, int, int]
 Index = tuple[int | Span, ...]
@@ -124,7 +127,7 @@ class Slice(Sliced, LinearUnary):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return Slice(self.batched_index(size)).bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if is_whole(self.index, inputs[0].aval.shape) else None
 
     get_part = LinearUnary.get
@@ -195,7 +198,7 @@ class Pad(Sliced, LinearUnary):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return Pad((size, *self.shape), self.batched_index(size)).bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if is_whole(self.index, self.shape) else None
 
     @classmethod

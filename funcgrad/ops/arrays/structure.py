@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,10 @@ from funcgrad.ops.reducing.folds import SUM
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, DTypeLike
+from funcgrad.types import AnyPrimitive, Array, DTypeLike
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 
 def aval(x: Array) -> Aval:
@@ -32,7 +35,7 @@ def shape_of(x: Array) -> Shape:
     return aval(x).shape
 
 
-def primitive_called(name: str, *params: Any) -> Any:
+def primitive_called(name: str, *params: object) -> AnyPrimitive:
     """The primitive of that name, for rules that need an operation defined above them."""
     return CATALOG[name](*params)
 
@@ -91,7 +94,7 @@ class Cast(LinearUnary):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return self.bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         x = inputs[0].aval
         return inputs[0] if x.dtype == self.dtype and not x.weak else None
 
@@ -158,7 +161,7 @@ class Broadcast(LinearUnary):
         axes = (0, *(a + 1 for a in self.axes))
         return Broadcast((size, *self.shape), axes).bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if inputs[0].aval.shape == self.shape else None
 
     @classmethod
@@ -207,7 +210,7 @@ class Reshape(LinearUnary):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return Reshape((size, *self.shape)).bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if inputs[0].aval.shape == self.shape else None
 
     def put(self, base: Array, part: Array) -> Array:
@@ -265,7 +268,7 @@ class Permute(LinearUnary):
     def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
         return Permute((0, *(a + 1 for a in self.order))).bind(inputs[0]), True
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if self.order == tuple(range(len(self.order))) else None
 
     @classmethod
@@ -350,7 +353,7 @@ class ReduceSum(Reduction, LinearUnary):
         kept = tuple(a for a in range(len(shape)) if a not in self.axes)
         return (broadcast(cotangent, shape, kept),)
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if not self.axes else None
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from funcgrad.ops.native import by_kind, infix, of_any_kind
 from funcgrad.tracing.primitive import Flags, Linear, Native
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, edge, integers, normal, positive
 from funcgrad.types import Array
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 
 class Neg(Unary):
@@ -127,7 +130,7 @@ class Mul(Binary):
             return summed_to(product_of_cotangent(cotangent, y), x.aval), None
         return None, summed_to(product_of_cotangent(cotangent, x), y.aval)
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return beside_one(inputs)
 
     @classmethod
@@ -196,7 +199,7 @@ class StrongZeroMul(Binary):
         product = strong_product(x, cotangent) if is_selected(cotangent) else self(x, cotangent)
         return None, summed_to(product, y.aval)
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return beside_one(inputs)
 
     @classmethod
@@ -263,7 +266,7 @@ class Div(Binary):
             return summed_to(strong_zero_mul(cotangent, self(1.0, y)), x.aval), None
         return summed_to(self(cotangent, y), x.aval), None
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if is_literal_one(inputs[1]) else None
 
     @classmethod
@@ -355,7 +358,7 @@ class IntegerPow(Unary):
             return 1
         return mul(x if self.n == 2 else integer_pow(x, self.n - 1), float(self.n))
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if self.n == 1 else None
 
     @classmethod

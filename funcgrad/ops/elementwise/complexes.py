@@ -8,7 +8,7 @@ the transpose of `real` is ``c -> c + 0i``, of `imag` ``c -> -ic``, of `conj` it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from funcgrad.ops.native import by_kind, of_any_kind
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, edge, fixed, integers, normal
 from funcgrad.types import Array
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 
 class Part(Unary):
@@ -108,7 +111,7 @@ class Conj(Unary):
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (self(cotangent),)
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return inputs[0] if inputs[0].aval.dtype.kind != "c" else None
 
     @classmethod

@@ -8,7 +8,7 @@ the positions in blocks that stay in the cache, where gathers one by one would m
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -314,7 +314,7 @@ def spread_of_rows(values: Array, positions: Array, pieces: Array, points: Array
     return add(before, after)
 
 
-def fixed_real(*values: float) -> Any:
+def fixed_real(*values: float) -> Callable[..., Any]:
     """These numbers, in the real dtype of the same precision as the sample's."""
 
     def draw_real(rng: Any, dtype: np.dtype[Any]) -> Any:

@@ -33,7 +33,7 @@ from funcgrad.ops.linalg.matrices import (
 from funcgrad.ops.linalg.systems import MANY, Inv, well_conditioned
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, normal
-from funcgrad.types import Array
+from funcgrad.types import Array, Arrays
 
 FAR_FROM_SINGULAR = 1e4
 """Below this condition number cofactors come from the inverse, which loses as many digits."""
@@ -94,7 +94,7 @@ class DetWithCofactors(OnStacks):
         check_matrices("det", a, square=True)
         return Aval(a.shape[:-2], a.dtype), a.strong
 
-    def evaluate(self, *values: Array) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         (a,) = values
         if is_tiny_stack(a):
             return tiny.determinants_with_cofactors(a)

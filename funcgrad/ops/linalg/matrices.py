@@ -31,7 +31,7 @@ from funcgrad.ops.elementwise.complexes import conj
 from funcgrad.tracing.guarded import evaluated_if_guarded
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
-from funcgrad.types import Array
+from funcgrad.types import Array, Arrays
 
 # -- the base class ------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ class OnStacks(Primitive):
         """As of every primitive; where the user waits for a LinAlgError, it is raised now."""
         return evaluated_if_guarded(super().bind(*inputs))
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Arrays:
         """In kernels as in NumPy: single precision is computed in double where the row says so."""
         dtypes = [aval(x).dtype for x in inputs]
         if not self.in_double or all(d == np.result_type(d, np.float64) for d in dtypes):
@@ -310,7 +310,7 @@ def identity_like(x: Array) -> Array:
     return broadcast(np.eye(shape[-1], dtype=aval(x).dtype), shape, (n - 2, n - 1))
 
 
-def matrix_by_matrix(function: Callable[..., Any], *stacks: Array) -> Any:
+def matrix_by_matrix(function: Callable[..., Any], *stacks: Array) -> Arrays:
     """A function of matrices for each of the stacks, where NumPy and LAPACK have no loop of their own."""
     lead: Shape = stacks[0].shape[:-2]
     if not lead:

@@ -31,7 +31,7 @@ from funcgrad.ops.linalg.matrices import (
 )
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.tracing.samples import Sample, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 
 class Qr(OnStacks):
@@ -110,7 +110,7 @@ def skew_of_lower(x: Array) -> Array:
     return add(skew, diagonal_matrix(make_complex(sub(turn, turn), turn)))
 
 
-def without_gauge(primitive: Any, a: Array) -> Any:
+def without_gauge(primitive: AnyPrimitive, a: Array) -> Arrays:
     """The columns of `q` that the matrix fixes, the space that the others span, and `r`."""
     q, r = primitive.bind(a)
     last = len(shape_of(a)) - 1

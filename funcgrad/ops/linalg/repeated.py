@@ -50,7 +50,7 @@ from funcgrad.ops.linalg.spectra import (
 )
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 
 def zeros_of(found: Aval) -> Array:
@@ -117,11 +117,11 @@ class EighWithCoupling(OnStacks):
         check_matrices("eigh", a, square=True)
         return Aval(a.shape[:-1], real_dtype(a.dtype)), a.strong, a.strong
 
-    def evaluate(self, *values: Array) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         (a,) = values
         return (*np.linalg.eigh(a, "U" if self.upper else "L"), np.zeros_like(a))
 
-    def expansion(self, *inputs: Array) -> Any:
+    def expansion(self, *inputs: Array) -> Arrays:
         return (*Eigh(self.upper).bind(inputs[0]), zeros_of(aval(inputs[0])))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -140,7 +140,7 @@ class EighWithCoupling(OnStacks):
         return refusals(params={"upper": False})
 
 
-def spaces_and_coupling(primitive: Any, x: Array) -> Any:
+def spaces_and_coupling(primitive: AnyPrimitive, x: Array) -> Arrays:
     """What the phases of the vectors do not matter to."""
     coupling = primitive.bind(hermitian_part(x))[2]
     return (*eigenspaces(_FirstTwo(primitive), x), coupling)
@@ -191,7 +191,7 @@ class SvdWithCoupling(Svd):
         return (Sample(normal(3, 3), params={"full": False}, through=values_and_coupling),)
 
 
-def values_and_coupling(primitive: Any, a: Array) -> Any:
+def values_and_coupling(primitive: AnyPrimitive, a: Array) -> Arrays:
     """What is determined, for different singular values."""
     u, s, vh, coupling = primitive.bind(a)
     return s, product(u, vh), coupling
@@ -274,7 +274,7 @@ class SpectralScale(OnStacks):
         return (ErrorSample(*inputs, params=params, words="do not fit", error=ShapeError),)
 
 
-def uncoupled(primitive: Any, x: Array, g: Array) -> Array:
+def uncoupled(primitive: AnyPrimitive, x: Array, g: Array) -> Array:
     """The primitive without a slope."""
     n, shape = shape_of(x)[primitive.axis], shape_of(x)
     coupling = np.zeros((*[shape[k] for k in primitive.stack], n, n), x.dtype)

@@ -31,7 +31,7 @@ from funcgrad.ops.linalg.matrices import (
 from funcgrad.ops.linalg.spectra import broadcast_last, inverses_of_gaps
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 
 class Schur(OnStacks):
@@ -71,7 +71,7 @@ class Schur(OnStacks):
         return refusals()
 
 
-def without_phases(primitive: Any, a: Array) -> Any:
+def without_phases(primitive: AnyPrimitive, a: Array) -> Arrays:
     """What the phases of the columns of `z` do not matter to."""
     t, z = primitive.bind(a)
     weights = broadcast_last(np.cos(np.arange(float(a.shape[-1]))), z)
@@ -146,7 +146,7 @@ class SchurTurn(OnStacks):
         )
 
 
-def of_upper(primitive: Any, t: Array, e: Array) -> Array:
+def of_upper(primitive: AnyPrimitive, t: Array, e: Array) -> Array:
     """The primitive with the upper triangle of a matrix."""
     return primitive.bind(upper_part(t), e)
 

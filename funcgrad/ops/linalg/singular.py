@@ -39,7 +39,7 @@ from funcgrad.ops.linalg.matrices import (
 from funcgrad.ops.linalg.spectra import REPEATED, InverseGaps, broadcast_last, open_reciprocal, real_of
 from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.samples import ErrorSample, Sample, integers, normal, positive
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 
 class InverseSums(OnStacks):
@@ -208,7 +208,7 @@ def turned(vectors: Array, turn: Array, target: Array, k: int) -> Array:
     return concatenate([change, neg(product(first, product(adjoint(outside), others)))], last)
 
 
-def singular_spaces(primitive: Any, a: Array) -> Any:
+def singular_spaces(primitive: AnyPrimitive, a: Array) -> Arrays:
     """What the phases of singular vectors do not matter to."""
     u, s, vh = primitive.bind(a)
     k = shape_of(s)[-1]
@@ -311,7 +311,7 @@ class Pinv(OnStacks):
         return refusals(square=False, params={"rcond": 1e-15})
 
 
-def of_product(primitive: Any, x: Array, y: Array) -> Array:
+def of_product(primitive: AnyPrimitive, x: Array, y: Array) -> Array:
     """The primitive on a product, whose rank stays what it is."""
     return primitive.bind(product(x, y))
 

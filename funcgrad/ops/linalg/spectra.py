@@ -34,7 +34,7 @@ from funcgrad.ops.linalg.matrices import (
 )
 from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 REPEATED = 4.0
 """Eigenvalues closer than this many units in the last place of the largest, times their number, are equal."""
@@ -233,12 +233,12 @@ def real_of(x: Array) -> Array:
 # -- samples: what is determined -----------------------------------------------------------------------------
 
 
-def of_hermitian(primitive: Any, x: Array) -> Array:
+def of_hermitian(primitive: AnyPrimitive, x: Array) -> Array:
     """The primitive on the Hermitian part of any matrix."""
     return primitive.bind(hermitian_part(x))
 
 
-def eigenspaces(primitive: object, x: Array) -> Any:
+def eigenspaces(primitive: object, x: Array) -> Arrays:
     """The eigenvalues, and a function of the eigenvectors that their phases do not matter to."""
     w, v = of_hermitian(primitive, x)
     weights = np.cos(np.arange(float(shape_of(w)[-1]))).astype(w.dtype)

@@ -22,7 +22,7 @@ from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.matrices import OnStacks, applied, check_matrices, flipped, product, refusals
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 MANY = 32
 """From this many tiny matrices on, closed forms are faster than LAPACK."""
@@ -81,7 +81,7 @@ class LuFactors(OnStacks):
         check_matrices("solve", a, square=True)
         return Aval(a.shape, a.dtype), Aval(a.shape[:-1], np.dtype(np.int32))
 
-    def evaluate(self, *values: Array) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         (a,) = values
         way = way_to_solve(a.shape)
         if way == "factors":
@@ -196,7 +196,7 @@ class SolveFactored(OnStacks):
         )
 
 
-def solved(primitive: Any, a: Array, b: Array) -> Array:
+def solved(primitive: AnyPrimitive, a: Array, b: Array) -> Array:
     """A solution by factors that are the matrix's own."""
     return primitive.bind(a, *LuFactors().bind(a), b)
 

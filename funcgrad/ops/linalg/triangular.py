@@ -34,7 +34,7 @@ from funcgrad.ops.linalg.systems import (
 )
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array
 
 FEW_ROWS = 32
 """Up to this size a stack of triangular matrices is substituted row by row for all of them at once."""
@@ -177,7 +177,7 @@ def divided_left(factor: Array, b: Array) -> Array:
     return TriangularSolve(True, False, False).bind(factor, b)
 
 
-def of_positive(primitive: Any, x: Array) -> Array:
+def of_positive(primitive: AnyPrimitive, x: Array) -> Array:
     """The primitive on a Hermitian positive definite matrix made of any."""
     return primitive.bind(product(x, flipped(conjugate(x))) + np.eye(x.shape[-1], dtype=x.dtype))
 

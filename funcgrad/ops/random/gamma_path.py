@@ -25,7 +25,7 @@ from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import Polygamma, gammaln
 from funcgrad.ops.families import Binary
 from funcgrad.tracing.samples import Sample, edge, uniform
-from funcgrad.types import Array, ShapeLike
+from funcgrad.types import Array, Number, ShapeLike
 
 digamma = LazyUfunc("scipy.special", "psi")
 
@@ -102,7 +102,7 @@ def by_integral(a: Array, at: Array) -> Array:
     return side * total
 
 
-def tail_length(a: Array, x: Array, side: Any) -> Array:
+def tail_length(a: Array, x: Array, side: Number) -> Array:
     """How far the tail counts in ``|log(t/x)|``: to where the density is exp(-REACH) of what it is at x.
 
     By Newton's method on a convex function, which comes down to the root from above.

@@ -23,7 +23,7 @@ from funcgrad.ops.arrays.structure import broadcast, shape_of
 from funcgrad.ops.random import philox
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, integers, normal
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 WORD = np.dtype(np.uint64)
 SAMPLES, SPLITS, FOLDS = 0, 1, 2
@@ -36,7 +36,7 @@ DIGITS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24, np.dtype(np.float6
 """Binary digits of the mantissa."""
 
 
-def generator(key: Array, start: int = 0, stream: int = SAMPLES) -> Any:
+def generator(key: Array, start: int = 0, stream: int = SAMPLES) -> np.random.Philox:
     """NumPy's Philox before its first block, which is number `start` of the stream."""
     # NumPy counts before it makes a block.
     before = (start + (stream << 192) - 1) % (1 << 256)
@@ -353,7 +353,7 @@ class RandomNormal(Standard):
     def of_rows(self, words: Array) -> Array:
         return self.of_source(GivenWords(words.reshape(-1)), len(words))
 
-    def of_source(self, source: Any, rows: int) -> Array:
+    def of_source(self, source: Anything, rows: int) -> Array:
         """Rows of numbers, from the words of a source one after the other."""
         count = math.prod(self.shape)
         work = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype
@@ -383,7 +383,7 @@ SINE = tuple([(-1) ** k / math.factorial(2 * k + 1) for k in range(8)])
 """Taylor's coefficients of the sine: up to pi/4 the first eight leave 5e-17, the first five 2e-9."""
 
 
-def of_pairs(source: Any, cosines: Array, sines: Array, room: Any) -> None:
+def of_pairs(source: Anything, cosines: Array, sines: Array, room: Anything) -> None:
     """Fill both parts of as many pairs as there is room for."""
     radius, angle, square, sine = room
     if cosines.dtype == np.float64:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from funcgrad.ops.reducing.folds import ALL, ANY, FMAX, FMIN, MAX, MIN, PROD
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, integers, normal
 from funcgrad.types import Array
+
+if TYPE_CHECKING:
+    from funcgrad.ir.program import Atom
 
 
 class UfuncReduction(Reduction):
@@ -43,7 +46,7 @@ class UfuncReduction(Reduction):
         axis = None if len(self.axes) == x.ndim else self.axes[0] if len(self.axes) == 1 else self.axes
         return f"np.{self.ufunc.__name__}.reduce({names[0]}, axis={axis}{dtype})"
 
-    def simplify(self, inputs: Sequence[Any]) -> Any:
+    def simplify(self, inputs: Sequence[Any]) -> Atom | None:
         return None if self.axes or inputs[0].aval.weak else inputs[0]
 
     @classmethod

@@ -23,7 +23,7 @@ from funcgrad.ops.families import added
 from funcgrad.ops.signal.convolution_plan import Geometry, Ints, Pairs, convolved, dilated
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Array
 
 
 class Convolution(Primitive):
@@ -230,7 +230,7 @@ def ones_where(mask: Array) -> Array:
     return mask.astype(np.float32)
 
 
-def convolution(geometry: Geometry, strong: int | None = None) -> Any:
+def convolution(geometry: Geometry, strong: int | None = None) -> AnyPrimitive:
     """The primitive of this geometry; `strong` is the operand whose zeros are strong, or None."""
     return Convolution(*geometry) if strong is None else StrongZeroConvolution(*geometry, strong)
 

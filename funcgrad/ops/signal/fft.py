@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,7 @@ FEW = 4
 """More long lines than these are divided whole: splitting each costs a further pass."""
 
 
-def library(size: int) -> Any:
+def library(size: int) -> ModuleType:
     """``numpy.fft`` or ``scipy.fft``, by the number of elements alone, so that results do not vary."""
     return np.fft if size < SMALL else import_module("scipy.fft")
 
@@ -55,7 +56,7 @@ def is_long(size: int, axis: int, shape: Sequence[int]) -> bool:
     return long_fft.splits(size) and math.prod(shape[:axis]) * math.prod(shape[axis + 1 :]) <= FEW
 
 
-def by_lines(transform: Callable[..., Any], x: Array, axis: int, *options: Any) -> Array:
+def by_lines(transform: Callable[..., Any], x: Array, axis: int, *options: object) -> Array:
     """A transform of lines, applied to each line of `x` along an axis.
 
     >>> by_lines(np.cumsum, np.ones((2, 3)), 0)

@@ -21,7 +21,7 @@ from funcgrad.ops.families import Binary
 from funcgrad.ops.specials.hypergeometric import hyp2f1
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, uniform
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncLike
 
 NEAR = 0.1
 """Where the series or the quadrature stands for a difference that would cancel."""
@@ -38,7 +38,7 @@ class EllipticByParameter(Binary):
     order: int
 
     @property
-    def ufunc(self) -> Any:
+    def ufunc(self) -> UfuncLike:
         """What evaluates it."""
         return Evaluated(self.name, self.values_at, np.arctan2)
 

@@ -28,7 +28,7 @@ from funcgrad.ops.specials import quadrature
 from funcgrad.ops.specials.quadrature import Orders, bell
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncLike
 
 TWO = LazyUfunc("numpy", "arctan2", 2)
 THREE = LazyUfunc("scipy.special", "betainc", 3)
@@ -87,7 +87,7 @@ class GammaincByParameter(ByParameters):
     integral = staticmethod(quadrature.gamma_integral)
 
     @property
-    def ufunc(self) -> Any:
+    def ufunc(self) -> UfuncLike:
         """What evaluates it."""
         return Evaluated(self.name, partial(quadrature.gammainc_by_a, self.orders[0]), TWO)
 
@@ -124,7 +124,7 @@ class BetaincByParameters(ByParameters):
     integral = staticmethod(quadrature.beta_integral)
 
     @property
-    def ufunc(self) -> Any:
+    def ufunc(self) -> UfuncLike:
         """What evaluates it."""
         return Evaluated(self.name, partial(quadrature.betainc_by_parameters, self.orders), THREE)
 

@@ -21,7 +21,7 @@ from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.ops.families import Pointwise, ufunc_dtypes
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncLike
 
 Partial = Callable[..., Any]
 """``partial(out, *arguments)``: the derivative by one argument."""
@@ -53,7 +53,7 @@ TABLE: dict[str, Function] = {}
 def define(
     name: str,
     *partials: Partial | str | None,
-    ufunc: Any = None,
+    ufunc: UfuncLike = None,
     holomorphic: bool = True,
     native: Native = "",
     expansion: Composition | None = None,
@@ -117,7 +117,7 @@ class Special(Pointwise):
         return self.apply(*args)
 
     @property
-    def ufunc(self) -> Any:
+    def ufunc(self) -> UfuncLike:
         """What evaluates it."""
         return TABLE[self.function].ufunc
 

@@ -24,7 +24,7 @@ from funcgrad.ops.families import Binary
 from funcgrad.ops.specials.gamma import gamma
 from funcgrad.ops.specials.table import Evaluated, define
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
-from funcgrad.types import Array
+from funcgrad.types import Array, UfuncLike
 
 HURWITZ = LazyUfunc("scipy.special._ufuncs", "_zeta", 2)
 TERMS = 14
@@ -58,7 +58,7 @@ class ZetaDerivative(Binary):
         return super().infer(*avals)
 
     @property
-    def ufunc(self) -> Any:
+    def ufunc(self) -> UfuncLike:
         """What evaluates it."""
         return Evaluated(f"zeta_derivative_{self.order}", self.values_at, HURWITZ)
 

@@ -19,7 +19,7 @@ from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, Number
+from funcgrad.types import Array, ArrayLike, Number
 
 __all__ = [
     "fft",
@@ -77,7 +77,7 @@ scipys = originals_of("fft")
 """SciPy's functions and classes by name."""
 
 
-def traced_array(x: Any) -> Any:
+def traced_array(x: ArrayLike) -> Array:
     """The operand as an array if it is traced, else None."""
     value = asoperand(x)
     if recorder_of([value]) is None:

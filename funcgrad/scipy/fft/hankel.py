@@ -57,7 +57,7 @@ def ifht(A: ArrayLike, dln: float, mu: float, offset: float = 0.0, bias: float =
     return cast(found * np.exp(bias * away * dln) if bias else found, precision_of(value))
 
 
-def precision_of(x: ArrayLike) -> Any:
+def precision_of(x: ArrayLike) -> np.dtype[Any]:
     """The precision of the result: that of the samples."""
     return aval(x).dtype if aval(x).dtype.kind == "f" else np.dtype(np.float64)
 

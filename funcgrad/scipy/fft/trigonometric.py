@@ -104,7 +104,14 @@ def scaled_ends(x: ArrayLike, key: tuple[str, int], factor: float) -> Array:
 
 
 def transformed(
-    kind: str, x: ArrayLike, type: int, n: Any, axis: int, norm: Any, ortho: Any, inverse: bool
+    kind: str,
+    x: ArrayLike,
+    type: int,
+    n: int | None,
+    axis: int,
+    norm: str | None,
+    ortho: bool | None,
+    inverse: bool,
 ) -> Array:
     """A cosine or sine transform along one axis; the inverse is one of another type, scaled otherwise."""
     if type not in INVERSE:
@@ -135,7 +142,9 @@ def transformed(
     return np.moveaxis(cast(found, dtype), -1, axis)
 
 
-def along(name: str, x: ArrayLike, type: int, n: Any, axis: int, norm: Any, options: dict[str, Any]) -> Array:
+def along(
+    name: str, x: ArrayLike, type: int, n: int | None, axis: int, norm: str | None, options: dict[str, Any]
+) -> Array:
     """What the functions along one axis do."""
     value = traced_array(x)
     if value is None:
@@ -147,7 +156,13 @@ def along(name: str, x: ArrayLike, type: int, n: Any, axis: int, norm: Any, opti
 
 
 def over(
-    name: str, x: ArrayLike, type: int, s: ShapeLike, axes: AxisLike, norm: Any, options: dict[str, Any]
+    name: str,
+    x: ArrayLike,
+    type: int,
+    s: ShapeLike,
+    axes: AxisLike,
+    norm: str | None,
+    options: dict[str, Any],
 ) -> Array:
     """What the functions along several axes do."""
     value = traced_array(x)

@@ -22,6 +22,7 @@ from funcgrad.ops.arrays.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import Options, found
 from funcgrad.transforms.solved.retraced import Retraced
+from funcgrad.types import Arrays
 
 if TYPE_CHECKING:
     from funcgrad.scipy.integrate.trajectory import Trajectory
@@ -59,7 +60,7 @@ def tightened(options: Options) -> tuple[Options, float]:
 
 
 def pulled_back(
-    method: Trajectory, programs: tuple[Program, ...], inputs: Sequence[Any], cotangents: Any
+    method: Trajectory, programs: tuple[Program, ...], inputs: Sequence[Any], cotangents: Arrays
 ) -> list[Any]:
     """Cotangents of the state at the start and of the inexact parameters."""
     _, start, times, state, *rest = inputs

@@ -17,11 +17,12 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike, ExtraArguments, Option
 
 NATIVE_METHODS = ("RK45", "Rodas4")
 
 
-def method_name(method: Any) -> str:
+def method_name(method: Option) -> str:
     """The method by its name, also where its class is given; raises ValueError for what is none."""
     known = import_module("scipy.integrate._ivp.ivp").METHODS
     if isinstance(method, str) and method in known:
@@ -46,7 +47,7 @@ def check_complex(method: str) -> None:
         )
 
 
-def native_method(method: Any) -> str:
+def native_method(method: Option) -> str:
     """A method that is ours; raises ValueError by name for others."""
     if method in NATIVE_METHODS:
         return str(method)
@@ -56,7 +57,7 @@ def native_method(method: Any) -> str:
     )
 
 
-def unpacked(args: Any) -> tuple[Any, ...]:
+def unpacked(args: ExtraArguments) -> tuple[Any, ...]:
     """The further arguments; raises TypeError for what is no sequence."""
     try:
         return () if args is None else (*args,)
@@ -66,12 +67,12 @@ def unpacked(args: Any) -> tuple[Any, ...]:
         ) from error
 
 
-def events_of(events: Any) -> Sequence[Callable[..., Any]]:
+def events_of(events: Option) -> Sequence[Callable[..., Any]]:
     """The events in a sequence; raises ValueError where it is not said well what ends the integration."""
     return () if events is None else import_module("scipy.integrate._ivp.ivp").prepare_events(events)[0]
 
 
-def check_times(t_span: Sequence[Any], t_eval: Any) -> None:
+def check_times(t_span: Sequence[Any], t_eval: ArrayLike) -> None:
     """Raise ValueError for times that are not in order, or not within the span."""
     times = asoperand(t_eval)
     if aval_of(times).ndim != 1:

@@ -24,6 +24,7 @@ from funcgrad.scipy.optimize.options import found, report
 from funcgrad.scipy.recorded import FLOAT, Known, scalar_function
 from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Method, Programs
+from funcgrad.types import Array
 
 Function = Callable[..., Any]
 
@@ -82,7 +83,7 @@ class Occurrence(Method):
 
 
 def searched(
-    trajectory: Trajectory, programs: Programs, watches: Sequence[Watch], values: Sequence[Any], times: Any
+    trajectory: Trajectory, programs: Programs, watches: Sequence[Watch], values: Sequence[Any], times: Array
 ) -> tuple[Any, float, int]:
     """SciPy's result with its events, when the integration ended, and which event ended it."""
     count = len(programs[0].inputs) + 1
@@ -148,7 +149,7 @@ class Events:
         """When, as numbers without derivatives, which need no values now."""
         return found(Occurrence(self.start.method, self.watches, which), self.programs, self.values)
 
-    def times(self, event: int, times: Any, ended: Any = None) -> Any:
+    def times(self, event: int, times: Array, ended: Array = None) -> Array:
         """The times of an event as the zeros that they are, so that they have derivatives.
 
         With `ended`, which event ended the integration, it is an event that may not have happened.
@@ -160,7 +161,7 @@ class Events:
         given = [times, end, begin, *rest, *known.constants, *flag]
         return found(EventTimes("solve_ivp"), (equations,), given)[0]
 
-    def ending(self, time: Any, ended: Any) -> Any:
+    def ending(self, time: Array, ended: Array) -> Array:
         """The time at which the integration ended: of the event that ended it, or the end of the span."""
         moving: Any = self.start.ends[1]
         for k, watch in enumerate(self.watches):

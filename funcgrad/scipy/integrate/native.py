@@ -8,7 +8,7 @@ asked for. Derivatives are those of the steps that were taken; the sizes of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.recorded import real_scalar, real_vector
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, ArrayLike, Number
 
 Slope = Callable[[Any, Any], Any]
 
@@ -71,7 +72,7 @@ class Step(NamedTuple):
     slope: Any
 
 
-def weighted(ks: Any, weights: Any) -> Any:
+def weighted(ks: Sequence[Any], weights: Sequence[Any]) -> Array:
     """The sum of stages with weights, zeros left out."""
     terms = [w * k for w, k in zip(weights, ks, strict=False) if w]
     total = terms[0]
@@ -80,7 +81,7 @@ def weighted(ks: Any, weights: Any) -> Any:
     return total
 
 
-def dormand_prince(f: Slope, t: Any, y: Any, h: Any, slope: Any) -> Step:
+def dormand_prince(f: Slope, t: Array, y: Array, h: Array, slope: Array) -> Step:
     """One step of Dormand and Prince's pair; `slope` is the last stage of the step before."""
     ks = [slope]
     now = y
@@ -90,7 +91,7 @@ def dormand_prince(f: Slope, t: Any, y: Any, h: Any, slope: Any) -> Step:
     return Step(now, h * weighted(ks, DIFFERENCE), ks[-1])
 
 
-def rodas(f: Slope, t: Any, y: Any, h: Any, slope: Any) -> Step:
+def rodas(f: Slope, t: Array, y: Array, h: Array, slope: Array) -> Step:
     """One step of Rodas4."""
     jacobian = jacfwd(lambda y: f(t, y))(y)
     by_time = jacfwd(lambda s: f(s, y))(t)
@@ -111,14 +112,16 @@ def rodas(f: Slope, t: Any, y: Any, h: Any, slope: Any) -> Step:
     return Step(after, stages[-1], f(t + h, after))
 
 
-def controlled(error: Any, y: Any, after: Any, rtol: Any, atol: Any) -> Any:
+def controlled(error: Array, y: Array, after: Array, rtol: Number, atol: ArrayLike) -> Array:
     """The error of a step in units of the tolerance, without a derivative."""
     scale = atol + rtol * np.maximum(abs(y), abs(after))
     ratio = stop_gradient(error / scale)
     return np.sqrt(np.mean(ratio * ratio))
 
 
-def first_size(f: Slope, t: Any, y: Any, span: Any, order: int, rtol: Any, atol: Any, slope: Any) -> Any:
+def first_size(
+    f: Slope, t: Array, y: Array, span: Array, order: int, rtol: Number, atol: ArrayLike, slope: Array
+) -> Array:
     """A size for the first step (Hairer, Norsett and Wanner, section II.4)."""
     scale = atol + rtol * abs(y)
     d0 = np.sqrt(np.mean((y / scale) ** 2))
@@ -139,10 +142,10 @@ def first_size(f: Slope, t: Any, y: Any, span: Any, order: int, rtol: Any, atol:
 
 def integrated(
     fun: Callable[..., Any],
-    t_span: Any,
-    y0: Any,
+    t_span: ArrayLike,
+    y0: ArrayLike,
     method: str,
-    t_eval: Any,
+    t_eval: ArrayLike,
     args: tuple[Any, ...],
     refused: bool,
     options: dict[str, Any],
@@ -175,7 +178,7 @@ class Control(NamedTuple):
 
 
 def states_at(
-    f: Slope, ends: tuple[Any, Any], times: Any, state: Any, stiff: bool, control: Control
+    f: Slope, ends: tuple[Any, Any], times: Array, state: Array, stiff: bool, control: Control
 ) -> tuple[Any, Any]:
     """States at the times, which lie in order between the ends, and the number of steps tried.
 

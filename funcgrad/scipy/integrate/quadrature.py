@@ -34,6 +34,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.solved.method import Method, Programs
+from funcgrad.types import Anything, Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
 __all__ = ["dblquad", "nquad", "quad", "quad_vec", "tplquad"]
 
@@ -86,7 +87,7 @@ class Integral(Method):
         """The options as SciPy takes them."""
         return thawed(self.options)
 
-    def information(self, program: Program, inputs: Sequence[Any]) -> Any:
+    def information(self, program: Program, inputs: Sequence[Any]) -> ScipyResult:
         """What SciPy reports beside value and error: of values, which there must be."""
         a, b, *parameters = [known_value(x) for x in inputs]
         if a is None or b is None or any(x is None for x in parameters):
@@ -138,7 +139,7 @@ class Integral(Method):
             total = added(total, self.moved(program, inputs, active, moved))
         return total, None, None
 
-    def at_end(self, program: Program, end: Any, dot: Any, parameters: Sequence[Any]) -> Any:
+    def at_end(self, program: Program, end: Array, dot: Array, parameters: Sequence[Any]) -> ScipyResult:
         """The integrand at a limit, times the tangent of the limit; nothing at an infinite one."""
         if "weight" in self.plain:
             raise UnsupportedFunctionError(f"{self.what} with weight= has no derivative by its limits")
@@ -149,7 +150,7 @@ class Integral(Method):
 
     def moved(
         self, program: Program, inputs: Sequence[Any], active: tuple[bool, ...], dots: Sequence[Any]
-    ) -> Any:
+    ) -> ScipyResult:
         """The integral of the derivative by the parameters, applied to their tangents."""
         slopes = slopes_of(program, active)
         integral = found(self, (slopes,), inputs)[0]
@@ -165,7 +166,7 @@ class Integral(Method):
         return total
 
 
-def counted(outcome: Any) -> Sequence[Any]:
+def counted(outcome: ScipyResult) -> Sequence[Any]:
     """Value, error and status of `quad_vec`."""
     value, error, info = outcome
     return value, error, info.status
@@ -184,21 +185,21 @@ def slopes_of(program: Program, active: tuple[bool, ...]) -> Program:
 
 def quad(
     func: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments = (),
     full_output: bool = False,
     epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
     limit: int = 50,
-    points: Any = None,
-    weight: Any = None,
-    wvar: Any = None,
-    wopts: Any = None,
+    points: ArrayLike = None,
+    weight: Option = None,
+    wvar: Option = None,
+    wopts: Option = None,
     maxp1: int = 50,
     limlst: int = 50,
     complex_func: bool = False,
-) -> Any:
+) -> ScipyResult:
     """The integral of a function from `a` to `b`, and an estimate of the error, by `scipy.integrate.quad`.
 
     Differentiable in the limits and in all that `func` depends on, by Leibniz' rule. Where the integrand
@@ -278,7 +279,7 @@ BESIDE = 4e-16
 
 
 def in_pieces(
-    func: Function, a: Any, b: Any, points: Any, args: Sequence[Any], options: Any
+    func: Function, a: ArrayLike, b: ArrayLike, points: ArrayLike, args: Sequence[Any], options: Anything
 ) -> tuple[Any, Any]:
     """The integral between breaks that may move: what a jump at one contributes is in its derivative."""
     breaks = list(sort(asoperand(list(points))))
@@ -292,20 +293,20 @@ def in_pieces(
 
 def quad_vec(
     f: Function,
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     epsabs: float = 1e-200,
     epsrel: float = 1e-8,
     norm: str = "2",
     cache_size: float = 100e6,
     limit: int = 10000,
     workers: int = 1,
-    points: Any = None,
-    quadrature: Any = None,
+    points: ArrayLike = None,
+    quadrature: Option = None,
     full_output: bool = False,
     *,
-    args: Any = (),
-) -> Any:
+    args: ExtraArguments = (),
+) -> ScipyResult:
     """The integral of a function that returns an array, by `scipy.integrate.quad_vec`; see `quad`.
 
     >>> def moments(s):
@@ -338,14 +339,14 @@ def quad_vec(
 
 def dblquad(
     func: Function,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    gfun: Callable[..., Any] | float,
+    hfun: Callable[..., Any] | float,
+    args: ExtraArguments = (),
     epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
-) -> Any:
+) -> ScipyResult:
     """The integral of ``func(y, x)`` for x from `a` to `b` and y from ``gfun(x)`` to ``hfun(x)``.
 
     >>> def volume(r):
@@ -361,16 +362,16 @@ def dblquad(
 
 def tplquad(
     func: Function,
-    a: Any,
-    b: Any,
-    gfun: Any,
-    hfun: Any,
-    qfun: Any,
-    rfun: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    gfun: Callable[..., Any] | float,
+    hfun: Callable[..., Any] | float,
+    qfun: Callable[..., Any] | float,
+    rfun: Callable[..., Any] | float,
+    args: ExtraArguments = (),
     epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8,
-) -> Any:
+) -> ScipyResult:
     """The integral of ``func(z, y, x)``, with limits of z that depend on x and y; see `dblquad`.
 
     >>> box = fg.scipy.integrate.tplquad
@@ -387,12 +388,18 @@ def tplquad(
     return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
 
 
-def limit_at(limit: Any, *x: Any) -> Any:
+def limit_at(limit: Anything, *x: Number) -> ScipyResult:
     """A limit, which may be a function of the outer variables."""
     return limit(*x) if callable(limit) else limit
 
 
-def nquad(func: Function, ranges: Any, args: Any = None, opts: Any = None, full_output: bool = False) -> Any:
+def nquad(
+    func: Function,
+    ranges: Sequence[Any],
+    args: ExtraArguments = None,
+    opts: Anything = None,
+    full_output: bool = False,
+) -> ScipyResult:
     """An integral over several variables, the first one innermost, by nested calls of `quad`.
 
     >>> def mass(s):
@@ -427,6 +434,6 @@ def nquad(func: Function, ranges: Any, args: Any = None, opts: Any = None, full_
     return value, errors[0]
 
 
-def extra_of(limits: Any, extra: tuple[Any, ...]) -> tuple[Any, ...]:
+def extra_of(limits: Anything, extra: tuple[Any, ...]) -> tuple[Any, ...]:
     """The further arguments for limits: SciPy hands them to users' functions, and ours take none."""
     return () if getattr(limits, "__name__", "") == "<lambda>" and limits.__module__ == __name__ else extra

@@ -13,6 +13,7 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.integrate.trajectory import Trajectory, scipys
 from funcgrad.scipy.optimize.options import IN_A_TRACE, found
 from funcgrad.scipy.recorded import Known, real_vector
+from funcgrad.types import Array, ArrayLike, ScipyResult
 
 
 class Start(NamedTuple):
@@ -28,19 +29,19 @@ class Start(NamedTuple):
         """The right-hand side, which is the one system there is."""
         return self.rhs.program, self.rhs.program
 
-    def at(self, times: Any) -> Sequence[Any]:
+    def at(self, times: ArrayLike) -> Sequence[Any]:
         """States at the times as users see them, and the report."""
         states, *report = found(self.method, self.programs, self.inputs(times))
         return self.shown(states), *report
 
-    def shown(self, states: Any) -> Any:
+    def shown(self, states: Array) -> Array:
         """States as users see them: complex ones of their parts, which follow each other in the last axis."""
         if not self.method.paired:
             return states
         n = aval_of(self.state).size // 2
         return make_complex.bind(states[..., :n], states[..., n:])
 
-    def inputs(self, times: Any) -> list[Any]:
+    def inputs(self, times: ArrayLike) -> list[Any]:
         """The inputs of the trajectory."""
         return [self.ends[1], self.ends[0], times, self.state, *self.rhs.constants]
 
@@ -62,13 +63,13 @@ class DenseOutput:
 
 
 def solution(
-    times: Any,
-    states: Any,
+    times: ArrayLike,
+    states: Array,
     report: Sequence[Any],
     dense: Start | None,
     message: str = IN_A_TRACE,
-    **events: Any,
-) -> Any:
+    **events: object,
+) -> ScipyResult:
     """SciPy's object for results; the report is success, status and what was counted."""
     success, status, nfev, njev, nlu = report
     return scipys("_ivp").ivp.OdeResult(

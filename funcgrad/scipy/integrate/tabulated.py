@@ -18,7 +18,7 @@ from funcgrad.scipy.originals import at_hand, originals_of
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, ExtraArguments
 
 __all__ = ["cumulative_simpson", "cumulative_trapezoid", "fixed_quad", "romb", "simpson", "trapezoid"]
 
@@ -27,7 +27,7 @@ scipys = originals_of("integrate")
 """SciPy's functions and classes by name."""
 
 
-def along(y: Any, axis: int) -> Any:
+def along(y: ArrayLike, axis: int) -> Array:
     """An array with the axis in question last."""
     value: Any = asoperand(y)
     value = value if isinstance(value, Tracer) else np.asarray(value)
@@ -36,7 +36,7 @@ def along(y: Any, axis: int) -> Any:
     return np.moveaxis(value, axis, -1)
 
 
-def spacings(x: Any, dx: Any, y: Any, axis: int) -> Any:
+def spacings(x: ArrayLike, dx: ArrayLike, y: ArrayLike, axis: int) -> Array:
     """The distances between samples along the last axis; `dx` for all of them where there is no `x`."""
     if x is None:
         return dx
@@ -45,13 +45,13 @@ def spacings(x: Any, dx: Any, y: Any, axis: int) -> Any:
     return diff(points if aval_of(points).ndim == 1 else along(points, axis), axis=-1)
 
 
-def positions_along(x: Any, axis: int) -> int:
+def positions_along(x: ArrayLike, axis: int) -> int:
     """How many positions there are along the axis."""
     shape = aval_of(asoperand(x)).shape
     return int(shape[0] if len(shape) == 1 else shape[axis])
 
 
-def increasing(x: Any, axis: int) -> bool:
+def increasing(x: ArrayLike, axis: int) -> bool:
     """Whether positions increase; where their values are not at hand it is not asked."""
     known = at_hand(asoperand(x))
     if known is None:
@@ -60,7 +60,7 @@ def increasing(x: Any, axis: int) -> bool:
     return bool(np.all(np.diff(points, axis=axis if points.ndim > 1 else 0) > 0))
 
 
-def samples_apart(values: Any, x: Any, dx: Any, y: Any, axis: int) -> Any:
+def samples_apart(values: Array, x: ArrayLike, dx: ArrayLike, y: ArrayLike, axis: int) -> Array:
     """The distances between samples: in double precision where SciPy makes them so, from `x`."""
     if x is not None:
         places = np.shape(x)
@@ -71,7 +71,7 @@ def samples_apart(values: Any, x: Any, dx: Any, y: Any, axis: int) -> Any:
     return np.ones(seen.shape[-1] - 1, seen.dtype if seen.dtype.kind == "f" else FLOAT) * dx
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: ArrayLike, x: ArrayLike = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The integral of samples by the trapezoidal rule.
 
     >>> print(fg.grad(fg.scipy.integrate.trapezoid)(np.array([1.0, 2.0, 4.0])))
@@ -83,7 +83,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return (spacings(x, dx, y, axis) * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
 
 
-def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
+def cumulative_trapezoid(
+    y: ArrayLike, x: ArrayLike = None, dx: ArrayLike = 1.0, axis: int = -1, initial: ArrayLike = None
+) -> Array:
     """The integral up to every sample by the trapezoidal rule; with ``initial=0`` from the first on.
 
     >>> print(fg.scipy.integrate.cumulative_trapezoid(np.array([1.0, 2.0, 4.0]), initial=0))
@@ -100,7 +102,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, i
     return np.moveaxis(started(cumsum(steps, axis=-1), initial), -1, axis)
 
 
-def started(total: Any, initial: Any) -> Any:
+def started(total: Array, initial: ArrayLike) -> Array:
     """The sums with `initial` before them, where it is given."""
     if initial is None:
         return total
@@ -110,7 +112,7 @@ def started(total: Any, initial: Any) -> Any:
     )
 
 
-def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
+def simpson(y: ArrayLike, x: ArrayLike = None, *, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The integral of samples by Simpson's rule, also for an even number of them and at any distances.
 
     For an even number the last interval is Cartwright's (2017), as in SciPy.
@@ -134,13 +136,13 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     return total + last_interval(values[..., -3:], h[..., -2], h[..., -1])
 
 
-def ratio(a: Any, b: Any) -> Any:
+def ratio(a: ArrayLike, b: ArrayLike) -> Array:
     """``a / b``, and 0 where b is 0, as SciPy has it for samples at one place."""
     zero = b == 0.0
     return where(zero, 0.0, a / where(zero, 1.0, b))
 
 
-def simpson_odd(y: Any, h: Any) -> Any:
+def simpson_odd(y: ArrayLike, h: Array) -> Array:
     """Simpson's rule over pairs of intervals."""
     h0, h1 = h[..., 0::2], h[..., 1::2]
     both, product, quotient = h0 + h1, h0 * h1, ratio(h0, h1)
@@ -153,7 +155,7 @@ def simpson_odd(y: Any, h: Any) -> Any:
     return (both / 6.0 * parts).sum(-1)
 
 
-def last_interval(y: Any, h0: Any, h1: Any) -> Any:
+def last_interval(y: ArrayLike, h0: Array, h1: Array) -> Array:
     """The integral over the last of two intervals of the parabola through three samples."""
     alpha = ratio(2.0 * h1**2 + 3.0 * h0 * h1, 6.0 * (h1 + h0))
     beta = ratio(h1**2 + 3.0 * h0 * h1, 6.0 * h0)
@@ -161,7 +163,9 @@ def last_interval(y: Any, h0: Any, h1: Any) -> Any:
     return alpha * y[..., -1] + beta * y[..., -2] - eta * y[..., -3]
 
 
-def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
+def cumulative_simpson(
+    y: ArrayLike, *, x: ArrayLike = None, dx: ArrayLike = 1.0, axis: int = -1, initial: ArrayLike = None
+) -> Array:
     """The integral up to every sample, each interval by the parabola through three samples.
 
     >>> print(fg.scipy.integrate.cumulative_simpson(np.array([0.0, 1.0, 4.0, 9.0]), initial=0).round(6))
@@ -217,7 +221,7 @@ def first_of_even(y: ArrayLike, h: ArrayLike) -> Array:
     return h / 3.0 * (1.25 * y[..., :-2] + 2.0 * y[..., 1:-1] - 0.25 * y[..., 2:])
 
 
-def first_intervals(y: Any, h: Any) -> Any:
+def first_intervals(y: ArrayLike, h: Array) -> Array:
     """The integral over the first of every two intervals of the parabola through three samples."""
     h0, h1 = h[..., :-1], h[..., 1:]
     both = h0 + h1
@@ -227,7 +231,7 @@ def first_intervals(y: Any, h: Any) -> Any:
     return h0 / 6.0 * (a * y[..., :-2] + b * y[..., 1:-1] + c * y[..., 2:])
 
 
-def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
+def romb(y: ArrayLike, dx: ArrayLike = 1.0, axis: int = -1, show: bool = False) -> Array:
     """The integral of ``2**k + 1`` samples by Romberg's rule.
 
     >>> print(fg.scipy.integrate.romb(np.arange(5.0) ** 3))
@@ -250,7 +254,9 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
     return rows[0]
 
 
-def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
+def fixed_quad(
+    func: Callable[..., Any], a: ArrayLike, b: ArrayLike, args: ExtraArguments = (), n: int = 5
+) -> Array:
     """The integral of a function of arrays by Gauss' rule with `n` nodes; returns it and None.
 
     >>> def area(s):

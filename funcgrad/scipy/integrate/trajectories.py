@@ -39,6 +39,7 @@ from funcgrad.scipy.recorded import (
 )
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option
 
 __all__ = ["odeint", "solve_ivp"]
 
@@ -49,19 +50,19 @@ NUMBER = Aval((), FLOAT)
 
 def solve_ivp(
     fun: Function,
-    t_span: Any,
-    y0: Any,
-    method: Any = "RK45",
-    t_eval: Any = None,
+    t_span: ArrayLike,
+    y0: ArrayLike,
+    method: Option = "RK45",
+    t_eval: ArrayLike = None,
     dense_output: bool = False,
-    events: Any = None,
+    events: Option = None,
     vectorized: bool = False,
-    args: Any = None,
+    args: ExtraArguments = None,
     *,
     adjoint: bool | None = None,
     native: bool = False,
-    **options: Any,
-) -> Any:
+    **options: Option,
+) -> Array:
     """The solution of an initial value problem, by `scipy.integrate.solve_ivp`; SciPy's object for results.
 
     Differentiable in the start, the span, `t_eval` and all that `fun` depends on. Derivatives are integrated
@@ -121,7 +122,7 @@ def solve_ivp(
     return solution(times, states.T, report, start if dense_output else None)
 
 
-def check_problem(t_span: Any, y0: Any, t_eval: Any, options: dict[str, Any]) -> None:
+def check_problem(t_span: ArrayLike, y0: ArrayLike, t_eval: ArrayLike, options: dict[str, Any]) -> None:
     """Raise SciPy's errors for what can be seen before anything is solved."""
     _, _ = t_span
     state = aval_of(asoperand(y0))
@@ -142,13 +143,13 @@ def of_columns(fun: Function) -> Function:
     return slope
 
 
-def parts_of(y: Any) -> Any:
+def parts_of(y: ArrayLike) -> Array:
     """The real parts of complex numbers followed by the imaginary ones."""
     value = asoperand(y)
     return concatenate([np.real(value), np.imag(value)])
 
 
-def of_parts(fun: Function, returned: Any = None) -> Function:
+def of_parts(fun: Function, returned: tuple[()] | None = None) -> Function:
     """A function of time and complex states as one of their parts; of the parts of what it returns, too."""
 
     def call(t: Any, z: Any, *args: Any) -> Any:
@@ -170,7 +171,7 @@ def hashable_tolerances(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "atol": tuple(float(x) for x in np.asarray(atol))}
 
 
-def right_hand_side(fun: Function, y0: Any, what: str, args: Sequence[Any]) -> tuple[Known, Any]:
+def right_hand_side(fun: Function, y0: ArrayLike, what: str, args: Sequence[Any]) -> tuple[Known, Any]:
     """The recorded right-hand side and the state at the start; raises for what is no real vector."""
     given = asoperand(y0)
     if aval_of(given).ndim > 1:
@@ -189,7 +190,7 @@ def right_hand_side(fun: Function, y0: Any, what: str, args: Sequence[Any]) -> t
 # -- steps and events, which values decide on --------------------------------------------------------------
 
 
-def with_steps(events: Events, t_eval: Any, dense: bool) -> Any:
+def with_steps(events: Events, t_eval: ArrayLike, dense: bool) -> Array:
     """The solution at the solver's own steps, or with events: found with values first, then recorded."""
     start = events.start
     wanted = None if t_eval is None else real_vector(t_eval, "solve_ivp")
@@ -214,7 +215,7 @@ def with_steps(events: Events, t_eval: Any, dense: bool) -> Any:
     return solution(times, states, facts(seen), start if dense else None, seen.message, **extra)
 
 
-def concrete(x: Any) -> Any:
+def concrete(x: ArrayLike) -> Array:
     """The value of what may be traced; raises ConcretizationError where there is none."""
     return x.concrete() if isinstance(x, Tracer) else x
 
@@ -227,7 +228,7 @@ OCCURRENCES = "Its elements are known: take t_events[0][0], y_events[0][-1]."
 CUT_SHORT = "Leave out t_eval, or the terminal event: times after it are left out, as many as values say."
 
 
-def without_values(events: Events, t_eval: Any, dense: bool) -> Any:
+def without_values(events: Events, t_eval: ArrayLike, dense: bool) -> Array:
     """The solution where no values exist yet: what has a known shape, and the rest one by one."""
     start = events.start
     shape = aval_of(start.shown(start.state)).shape
@@ -285,17 +286,17 @@ def occurrences(events: Events) -> dict[str, Any]:
 
 def odeint(
     func: Function,
-    y0: Any,
-    t: Any,
-    args: Any = (),
-    Dfun: Any = None,
+    y0: ArrayLike,
+    t: ArrayLike,
+    args: ExtraArguments = (),
+    Dfun: Callable[..., Any] | None = None,
     col_deriv: bool = False,
     full_output: bool = False,
-    ml: Any = None,
-    mu: Any = None,
-    rtol: Any = None,
-    atol: Any = None,
-    tcrit: Any = None,
+    ml: Number = None,
+    mu: Number = None,
+    rtol: ArrayLike = None,
+    atol: ArrayLike = None,
+    tcrit: ArrayLike = None,
     h0: float = 0.0,
     hmax: float = 0.0,
     hmin: float = 0.0,
@@ -306,7 +307,7 @@ def odeint(
     mxords: int = 5,
     printmessg: bool = False,
     tfirst: bool = False,
-) -> Any:
+) -> Array:
     """States of an initial value problem at the times `t`, by LSODA; see `solve_ivp`.
 
     >>> def decayed(rate):

@@ -35,6 +35,7 @@ from funcgrad.transforms.linearize import jvp_program, zeros_like
 from funcgrad.transforms.replay import as_tracer, inline
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.solved.method import Method, Programs
+from funcgrad.types import Array, ScipyResult
 
 IMPLICIT = ("Radau", "BDF", "LSODA")
 """Methods that ask for the Jacobian of the right-hand side."""
@@ -94,8 +95,8 @@ class Trajectory(Method):
         return states, success, min(status, 0), *counts
 
     def outcome(
-        self, programs: Programs, values: Sequence[Any], times: Any, events: Sequence[Any] | None = None
-    ) -> Any:
+        self, programs: Programs, values: Sequence[Any], times: Array, events: Sequence[Any] | None = None
+    ) -> Array:
         """What SciPy finds from the start to the end, at these times or at steps of its own."""
         end, start, state, *parameters = values
         options = thawed(self.options)
@@ -112,7 +113,7 @@ class Trajectory(Method):
             **options,
         )
 
-    def by_odeint(self, slope: Callable[..., Any], start: Any, times: Any, state: Any) -> Sequence[Any]:
+    def by_odeint(self, slope: Callable[..., Any], start: Array, times: Array, state: Array) -> Sequence[Any]:
         """SciPy's older interface, of which the first time is the start."""
         every = times if len(times) and times[0] == start else np.concatenate([[start], times])
         states = scipys("odeint")(slope, state, every, tfirst=True, **thawed(self.options))
@@ -175,7 +176,7 @@ class Trajectory(Method):
 
     def forwards(
         self, programs: Programs, inputs: Sequence[Any], outs: Sequence[Any], moving: Sequence[Any]
-    ) -> Any:
+    ) -> Array:
         """Tangents of the states, through their derivatives by everything that moves."""
         end, start, times, state, *parameters = inputs
         active = tuple([t is not None for t in moving])
@@ -215,7 +216,7 @@ class Trajectory(Method):
             chosen["atol"] = np.array(chosen["atol"])
         return Control(**chosen)
 
-    def by_loops(self, system: Program, options: Options, inputs: Sequence[Any]) -> Any:
+    def by_loops(self, system: Program, options: Options, inputs: Sequence[Any]) -> Array:
         """The sensitivities by loops of our own, which compile: SciPy's take most of their time in Python."""
         end, start, times, state, *parameters = inputs
         control = self.control(options)
@@ -228,7 +229,7 @@ class Trajectory(Method):
 
     def backwards(
         self, programs: Programs, inputs: Sequence[Any], outs: Sequence[Any], moving: Sequence[Any]
-    ) -> Any:
+    ) -> Array:
         """Tangents of the states as a linear map, whose transpose is the adjoint equation."""
         recorder = recorder_of([*inputs, *outs])
         assert recorder is not None, "tangents are recorded"
@@ -257,12 +258,12 @@ def slope_of(rhs: Program, parameters: Sequence[Any], paired: bool) -> Callable[
     return of_complex if paired else slope
 
 
-def reals(y: Any) -> Any:
+def reals(y: Array) -> Array:
     """Real states, or the real parts of complex ones followed by the imaginary ones."""
     return np.concatenate([y.real, y.imag]) if np.iscomplexobj(y) else np.asarray(y, float)
 
 
-def complexes(z: Any) -> Any:
+def complexes(z: Array) -> Array:
     """Complex states of their parts."""
     n = len(z) // 2
     return z[:n] + 1j * z[n:]
@@ -280,7 +281,7 @@ def reached(last: float, start: float) -> Callable[..., float]:
     return passed
 
 
-def facts(outcome: Any) -> Sequence[Any]:
+def facts(outcome: ScipyResult) -> Sequence[Any]:
     """What SciPy's result says of the way there."""
     return outcome.success, outcome.status, outcome.nfev, outcome.njev, outcome.nlu
 

@@ -21,7 +21,7 @@ from funcgrad.scipy.interpolate.operands import (
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Foreign, Number, Option
 
 __all__ = [
     "BSpline",
@@ -158,7 +158,7 @@ class BSpline:
 # -- through values ------------------------------------------------------------------------------------------
 
 
-def of_scipy(made: Any) -> BSpline:
+def of_scipy(made: Foreign) -> BSpline:
     """One of SciPy's splines as one of ours."""
     return BSpline._of_first_axis(made.t, made.c, made.k, made.extrapolate, made.axis)
 
@@ -227,7 +227,7 @@ NAMED_ENDS: dict[str, list[tuple[int, Any]]] = {
 }
 
 
-def end_conditions(bc_type: Any, k: int) -> tuple[list[tuple[int, Any]], list[tuple[int, Any]]]:
+def end_conditions(bc_type: Option, k: int) -> tuple[list[tuple[int, Any]], list[tuple[int, Any]]]:
     """Derivatives that are given at both ends, as pairs of order and value."""
     if bc_type in (None, "not-a-knot", (None, None)):
         return [], []

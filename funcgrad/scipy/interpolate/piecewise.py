@@ -26,7 +26,7 @@ from funcgrad.scipy.interpolate.operands import (
 )
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 __all__ = [
     "Akima1DInterpolator",
@@ -173,7 +173,7 @@ def direction(x: ArrayLike) -> Array:
     return -1.0 if known[-1] < known[0] else 1.0
 
 
-def moved(found: Any, count: int, axis: int) -> Any:
+def moved(found: Array, count: int, axis: int) -> Array:
     """The axes of positions, which come first, put where the interpolated axis of the values was."""
     if not axis:
         return found
@@ -257,14 +257,14 @@ class CubicSpline(Made):
         self._set(hermite(x, values, slopes), x, extrapolate, axis)
 
 
-def condition_values(bc_type: Any) -> list[Any]:
+def condition_values(bc_type: Option) -> list[Any]:
     """The values of boundary conditions that are given as pairs."""
     if isinstance(bc_type, str):
         return []
     return [c[1] for c in bc_type if not isinstance(c, str)]
 
 
-def condition_pair(bc_type: Any) -> list[tuple[int, Any]]:
+def condition_pair(bc_type: Option) -> list[tuple[int, Any]]:
     """Both conditions as order of the derivative and its value; order 0 for not-a-knot."""
     pair = [bc_type, bc_type] if isinstance(bc_type, str) else list(bc_type)
     if len(pair) != 2:

@@ -180,7 +180,7 @@ def plain_sites(points: ArrayLike, name: str) -> Array:
     return sites[:, None] if sites.ndim == 1 else sites
 
 
-def positions(args: Any) -> Array:
+def positions(args: tuple[Any, ...]) -> Array:
     """Positions in the last axis, from one array or a coordinate each."""
     if len(args) == 1 and not isinstance(args[0], tuple):
         return inexact(args[0])

@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.scipy.originals import at_hand, originals_of
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,7 +73,7 @@ def in_doubles(x: ArrayLike) -> Array:
     return cast(x, np.result_type(aval(x).dtype, np.float64))
 
 
-def way_of(trans: Any) -> str:
+def way_of(trans: Option) -> str:
     """``N``, ``T`` or ``C`` for any of SciPy's spellings of `trans`."""
     found = {0: "N", 1: "T", 2: "C"}.get(trans, trans)
     if found not in ("N", "T", "C"):

@@ -31,7 +31,7 @@ SINGULAR = float(np.finfo(np.float64).eps)
 
 @checks_finite
 def solve_banded(
-    l_and_u: Any,
+    l_and_u: tuple[int, int],
     ab: ArrayLike,
     b: ArrayLike,
     overwrite_ab: bool = False,
@@ -130,7 +130,7 @@ def cholesky_banded(
 
 @checks_finite
 def cho_solve_banded(
-    cb_and_lower: Any, b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+    cb_and_lower: tuple[Any, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
     """``x`` with ``a @ x == b``, from what `cholesky_banded` made of `a`.
 

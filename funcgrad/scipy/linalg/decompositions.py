@@ -288,7 +288,7 @@ def reduced(x: ArrayLike, factor: ArrayLike) -> Array:
     return flipped(TriangularSolve(True, False, False).bind(conjugate(factor), flipped(half)))
 
 
-def part_of(x: ArrayLike, bounds: Any) -> Array:
+def part_of(x: ArrayLike, bounds: ArrayLike) -> Array:
     """The elements of the last axis from the first to the last that are wanted."""
     if bounds is None:
         return x

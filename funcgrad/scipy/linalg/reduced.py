@@ -104,7 +104,7 @@ def eigh_tridiagonal(
     e: ArrayLike,
     eigvals_only: bool = False,
     select: str = "a",
-    select_range: Any = None,
+    select_range: ArrayLike = None,
     check_finite: bool = True,
     tol: float = 0.0,
     lapack_driver: str = "auto",

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def constant(name: str, *args: object) -> Any:
+def constant(name: str, *args: object) -> Array:
     """A matrix of SciPy's, which a traced function may write into."""
     return entered(scipys(name)(*args))
 

@@ -22,7 +22,7 @@ from funcgrad.ops.linalg.systems import solve as solve_stacks
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, refuse, scipys, way_of
 from funcgrad.scipy.originals import at_hand
-from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, Number
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, NormOrder, Number, Option
 
 __all__ = [
     "cho_solve",
@@ -56,7 +56,7 @@ RECOGNISED = frozenset(
 """What SciPy takes for `assume_a`."""
 
 
-def assumed(a: ArrayLike, assume_a: Any, lower: bool) -> Any:
+def assumed(a: ArrayLike, assume_a: Option, lower: bool) -> Array:
     """The matrix that SciPy takes `a` for."""
     if assume_a not in RECOGNISED:
         raise ValueError(f"assume_a={assume_a!r} is not a recognized matrix structure")
@@ -162,7 +162,11 @@ def pinv(
 
 @checks_finite
 def norm(
-    a: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False, check_finite: bool = True
+    a: ArrayLike,
+    ord: NormOrder = None,
+    axis: AxisLike = None,
+    keepdims: bool = False,
+    check_finite: bool = True,
 ) -> Array:
     """The norm of a vector or matrix; see `fg.numpy.linalg.norm`.
 
@@ -216,7 +220,9 @@ def solve_triangular(
 
 
 @checks_finite
-def cho_solve(c_and_lower: Any, b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> Array:
+def cho_solve(
+    c_and_lower: tuple[Any, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
     """``x`` with ``a @ x == b``, from what `cho_factor` made of `a`.
 
     >>> factor = fg.scipy.linalg.cho_factor(np.diag([4.0, 2.0]))
@@ -234,7 +240,11 @@ def cho_solve(c_and_lower: Any, b: ArrayLike, overwrite_b: bool = False, check_f
 
 @checks_finite
 def lu_solve(
-    lu_and_piv: Any, b: ArrayLike, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True
+    lu_and_piv: tuple[Any, Any],
+    b: ArrayLike,
+    trans: Option = 0,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
 ) -> Array:
     """``x`` with ``a @ x == b`` (or the transpose or adjoint of `a`), from what `lu_factor` made of `a`.
 

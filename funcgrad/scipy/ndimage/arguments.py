@@ -15,7 +15,7 @@ from funcgrad.scipy.originals import originals_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.types import Array, ArrayLike, AxisLike, Number
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number
 
 PADDING = {
     "reflect": "symmetric",
@@ -41,7 +41,7 @@ def is_traced(*arguments: object) -> bool:
     )
 
 
-def image(name: str, x: ArrayLike, output: Any) -> tuple[Any, np.dtype[Any]]:
+def image(name: str, x: ArrayLike, output: DTypeLike) -> tuple[Any, np.dtype[Any]]:
     """The image in double precision, and the dtype of the result; raises for arrays to write into."""
     x = asoperand(x)
     dtype = aval(x).dtype

@@ -17,7 +17,7 @@ from funcgrad.ops.signal.windowed_sums import WindowedSums
 from funcgrad.scipy.ndimage.arguments import axes_of, for_each, image, is_traced, padded, scipys, with_weights
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number, Option, ShapeLike
 
 NARROW = 1e-15
 """A Gaussian that is not wider leaves an array as it is."""
@@ -400,12 +400,12 @@ def laplace(
 def gaussian_laplace(
     input: ArrayLike,
     sigma: ArrayLike,
-    output: Any = None,
-    mode: Any = "reflect",
+    output: DTypeLike = None,
+    mode: Option = "reflect",
     cval: Number = 0.0,
     *,
     axes: AxisLike = None,
-    **kwargs: Any,
+    **kwargs: Option,
 ) -> Array:
     """The sum of second derivatives of a smoothed array.
 

@@ -14,6 +14,7 @@ from funcgrad.scipy.optimize.options import found, scipys
 from funcgrad.scipy.recorded import is_plain
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.solved.method import Method, Programs
+from funcgrad.types import ArrayLike, Arrays
 
 __all__ = ["linear_sum_assignment"]
 
@@ -37,7 +38,7 @@ class Assignment(Method):
         return rows, columns
 
 
-def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
+def linear_sum_assignment(cost_matrix: ArrayLike, maximize: bool = False) -> Arrays:
     """Rows and columns of the cheapest assignment, by `scipy.optimize.linear_sum_assignment`.
 
     Positions have no derivative; the cost ``cost_matrix[rows, columns].sum()`` has.

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Array
+
 
 def brent_many(
-    function: Callable[[Any], Any], a: Any, b: Any, xtol: float, rtol: float, maxiter: int, disp: bool
+    function: Callable[[Any], Any], a: Array, b: Array, xtol: float, rtol: float, maxiter: int, disp: bool
 ) -> tuple[Any, ...]:
     """Roots of an element-wise function, whether they are roots, status, iterations and evaluations.
 
@@ -32,10 +34,10 @@ def brent_many(
 
 def narrowed(
     function: Callable[[Any], Any],
-    before: Any,
-    f_before: Any,
-    now: Any,
-    f_now: Any,
+    before: Array,
+    f_before: Array,
+    now: Array,
+    f_now: Array,
     xtol: float,
     rtol: float,
     maxiter: int,
@@ -44,7 +46,8 @@ def narrowed(
     """What `brent_many` finds, from brackets with a change of sign."""
     start = f_before == 0.0
     now, f_now = np.where(start, before, now), np.where(start, 0.0, f_now)
-    other, f_other = before, f_before
+    other: Any = before
+    f_other: Any = f_before
     step = last = now - before
     size = now.shape
     iterations, done = np.zeros(size, np.int64), np.zeros(size, bool)
@@ -81,16 +84,16 @@ def narrowed(
 
 
 def next_steps(
-    before: Any,
-    f_before: Any,
-    now: Any,
-    f_now: Any,
-    other: Any,
-    f_other: Any,
-    step: Any,
-    last: Any,
-    delta: Any,
-    half: Any,
+    before: Array,
+    f_before: Array,
+    now: Array,
+    f_now: Array,
+    other: Array,
+    f_other: Array,
+    step: Array,
+    last: Array,
+    delta: Array,
+    half: Array,
 ) -> tuple[Any, Any]:
     """The next step, by secant or inverse quadratic extrapolation where that is short, and the one before."""
     secant = -f_now * (now - before) / (f_now - f_before)

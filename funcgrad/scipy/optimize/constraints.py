@@ -30,6 +30,7 @@ from funcgrad.scipy.optimize.options import scipys
 from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.recorded import FLOAT, Closed, Known, vector_function
 from funcgrad.tracing.lists import asoperand
+from funcgrad.types import Array, Option
 
 NEAR = 1e-6
 """How near to its limit, relative to it, what is active ends up."""
@@ -46,12 +47,12 @@ class Limits(NamedTuple):
     upper: Any
 
 
-def limit(x: Any, size: int) -> Any:
+def limit(x: Array, size: int) -> Array:
     """A limit as a vector of doubles."""
     return as_doubles(broadcast_to(asoperand(x), (size,)), "a limit")
 
 
-def limits_of(constraints: Any, x_aval: Aval, what: str) -> list[Limits]:
+def limits_of(constraints: Option, x_aval: Aval, what: str) -> list[Limits]:
     """Every constraint, whether a dictionary or one of SciPy's objects."""
     if constraints is None:
         return []
@@ -59,7 +60,7 @@ def limits_of(constraints: Any, x_aval: Aval, what: str) -> list[Limits]:
     return [block_of(c, x_aval, what) for c in ([constraints] if single else constraints)]
 
 
-def block_of(constraint: Any, x_aval: Aval, what: str) -> Limits:
+def block_of(constraint: Option, x_aval: Aval, what: str) -> Limits:
     """One constraint."""
     if isinstance(constraint, dict):
         kind = str(constraint["type"]).lower()
@@ -82,7 +83,7 @@ def block_of(constraint: Any, x_aval: Aval, what: str) -> Limits:
     return Limits(function, limit(lower, size), limit(upper, size))
 
 
-def bounds_of(bounds: Any, size: int) -> tuple[Any, Any]:
+def bounds_of(bounds: Option, size: int) -> tuple[Any, Any]:
     """Lower and upper bounds of all variables, infinite where there are none."""
     if bounds is None:
         return np.full(size, -np.inf), np.full(size, np.inf)
@@ -155,11 +156,11 @@ class Point(NamedTuple):
 
 
 def active_point(
-    x: Any,
-    slope: Any,
+    x: Array,
+    slope: Array,
     bounds: tuple[Any, Any],
-    values: Any,
-    jacobian: Any,
+    values: Array,
+    jacobian: Array,
     limits: tuple[Any, Any],
     near: float = NEAR,
 ) -> Point:
@@ -187,7 +188,7 @@ def active_point(
     return Point(multipliers, sides, block_sides, float(np.max(abs(rest[free]), initial=0.0)) / scale)
 
 
-def nearest_sides(x: Any, lower: Any, upper: Any, near: float) -> Any:
+def nearest_sides(x: Array, lower: Array, upper: Array, near: float) -> Array:
     """-1 where `x` is at its lower limit, 1 at its upper one, 0 between them."""
     low = np.isfinite(lower) & (x - lower <= near * (1.0 + abs(np.where(np.isfinite(lower), lower, 0.0))))
     high = np.isfinite(upper) & (upper - x <= near * (1.0 + abs(np.where(np.isfinite(upper), upper, 0.0))))

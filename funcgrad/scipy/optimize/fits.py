@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ from funcgrad.scipy.recorded import (
     vector_function,
 )
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
 __all__ = ["curve_fit", "least_squares", "leastsq", "lsq_linear", "nnls"]
 
@@ -50,7 +50,7 @@ class LeastSquares(Minimum):
     """The vector, of the same parameters as the cost."""
     options: Options
 
-    def minimized(self, problem: Problem, start: Any) -> Any:
+    def minimized(self, problem: Problem, start: Array) -> ScipyResult:
         vector, derivative = self.residuals, jacobian(self.residuals)
         return scipys("least_squares")(
             lambda x: vector.evaluate(np.asarray(x, float), *problem.constants)[0],
@@ -81,7 +81,13 @@ class Cost(NamedTuple):
 
 
 def fitted(
-    what: str, residuals: Known, start: Any, bounds: Any, loss: str, f_scale: float, options: dict[str, Any]
+    what: str,
+    residuals: Known,
+    start: Array,
+    bounds: Option,
+    loss: str,
+    f_scale: float,
+    options: dict[str, Any],
 ) -> tuple[Found, Program]:
     """The parameters of the smallest cost, and the cost."""
     cost = cost_of(residuals.program, loss, float(f_scale))
@@ -92,27 +98,27 @@ def fitted(
 
 def least_squares(
     fun: Function,
-    x0: Any,
-    jac: Any = None,
-    bounds: Any = (-np.inf, np.inf),
+    x0: ArrayLike,
+    jac: Option = None,
+    bounds: Option = (-np.inf, np.inf),
     method: str = "trf",
     ftol: float | None = 1e-8,
     xtol: float | None = 1e-8,
     gtol: float | None = 1e-8,
-    x_scale: Any = None,
-    loss: Any = "linear",
+    x_scale: Option = None,
+    loss: Option = "linear",
     f_scale: float = 1.0,
-    diff_step: Any = None,
-    tr_solver: Any = None,
-    tr_options: Any = None,
-    jac_sparsity: Any = None,
+    diff_step: ArrayLike = None,
+    tr_solver: str | None = None,
+    tr_options: Mapping[str, Any] | None = None,
+    jac_sparsity: ArrayLike = None,
     max_nfev: int | None = None,
     verbose: int = 0,
-    args: Any = (),
+    args: ExtraArguments = (),
     kwargs: dict[str, Any] | None = None,
     callback: Function | None = None,
-    workers: Any = None,
-) -> Any:
+    workers: Option = None,
+) -> ScipyResult:
     """The parameters with the smallest sum of squares (or of a loss of squares) of residuals.
 
     By `scipy.optimize.least_squares`, with the exact Jacobian where `jac` is not given. Differentiable in all
@@ -170,19 +176,19 @@ def least_squares(
 
 def leastsq(
     func: Function,
-    x0: Any,
-    args: Any = (),
-    Dfun: Any = None,
+    x0: ArrayLike,
+    args: ExtraArguments = (),
+    Dfun: Callable[..., Any] | None = None,
     full_output: bool = False,
     col_deriv: bool = False,
     ftol: float = 1.49012e-8,
     xtol: float = 1.49012e-8,
     gtol: float = 0.0,
     maxfev: int = 0,
-    epsfcn: Any = None,
+    epsfcn: Number = None,
     factor: float = 100,
-    diag: Any = None,
-) -> Any:
+    diag: ArrayLike = None,
+) -> ScipyResult:
     """The parameters with the smallest sum of squares by MINPACK's lmdif and lmder; see `least_squares`.
 
     >>> def nearest(y):
@@ -217,7 +223,7 @@ def leastsq(
     return found.x, found.status
 
 
-def as_pairs(bounds: Any, size: int) -> Any:
+def as_pairs(bounds: Option, size: int) -> Option:
     """Bounds in the order ``lower, upper`` as SciPy's object, or pairs for each variable."""
     if isinstance(bounds, scipys("Bounds")):
         return bounds
@@ -225,7 +231,9 @@ def as_pairs(bounds: Any, size: int) -> Any:
     return [(low[k], high[k]) for k in range(size)]
 
 
-def jacobian_or_differences(fun: Function, x0: Any, args: Any, kwargs: Any) -> Any:
+def jacobian_or_differences(
+    fun: Function, x0: ArrayLike, args: ExtraArguments, kwargs: Anything
+) -> Callable[..., Any] | str:
     """The exact Jacobian of a function that can be recorded; SciPy's differences for others."""
     start = real_vector(x0, "least_squares")
     try:
@@ -245,20 +253,20 @@ def jacobian_or_differences(fun: Function, x0: Any, args: Any, kwargs: Any) -> A
 
 def curve_fit(
     f: Function,
-    xdata: Any,
-    ydata: Any,
-    p0: Any = None,
-    sigma: Any = None,
+    xdata: ArrayLike,
+    ydata: ArrayLike,
+    p0: ArrayLike = None,
+    sigma: ArrayLike = None,
     absolute_sigma: bool = False,
     check_finite: bool | None = None,
-    bounds: Any = (-np.inf, np.inf),
+    bounds: Option = (-np.inf, np.inf),
     method: str | None = None,
-    jac: Any = None,
+    jac: Option = None,
     *,
     full_output: bool = False,
     nan_policy: str | None = None,
-    **kwargs: Any,
-) -> Any:
+    **kwargs: object,
+) -> ScipyResult:
     """The parameters of a curve through data, and their covariance, by `scipy.optimize.curve_fit`.
 
     The Jacobian is exact where `jac` is not given. Parameters and covariance are differentiable in the data,
@@ -346,7 +354,9 @@ def without_nan(xdata: ArrayLike, ydata: ArrayLike) -> Array:
     return xs[..., ~missing]
 
 
-def curve_slopes(f: Function, xdata: Any, p0: Any, kwargs: Any) -> Any:
+def curve_slopes(
+    f: Function, xdata: ArrayLike, p0: ArrayLike, kwargs: Mapping[str, Any]
+) -> Callable[..., Any] | None:
     """The exact Jacobian of a curve by its parameters, None where it cannot be recorded."""
     try:
         count = parameter_count(f) if p0 is None else np.atleast_1d(p0).size
@@ -373,7 +383,7 @@ class LsqLinear(Minimum):
     residuals: Program
     options: Options
 
-    def minimized(self, problem: Problem, start: Any) -> Any:
+    def minimized(self, problem: Problem, start: Array) -> ScipyResult:
         zero = np.zeros(len(start))
         matrix = jacobian(self.residuals).evaluate(zero, *problem.constants)[0]
         right = -self.residuals.evaluate(zero, *problem.constants)[0]
@@ -381,7 +391,7 @@ class LsqLinear(Minimum):
 
 
 def linear_fit(
-    what: str, A: Any, b: Any, bounds: Any, options: dict[str, Any]
+    what: str, A: ArrayLike, b: ArrayLike, bounds: Option, options: dict[str, Any]
 ) -> tuple[Found, Known, Program]:
     """What minimises ``|A @ x - b|`` between bounds."""
     matrix, right = asoperand(A), real_vector(b, what)
@@ -395,18 +405,18 @@ def linear_fit(
 
 
 def lsq_linear(
-    A: Any,
-    b: Any,
-    bounds: Any = (-np.inf, np.inf),
+    A: ArrayLike,
+    b: ArrayLike,
+    bounds: Option = (-np.inf, np.inf),
     method: str = "trf",
     tol: float = 1e-10,
-    lsq_solver: Any = None,
-    lsmr_tol: Any = None,
+    lsq_solver: str | None = None,
+    lsmr_tol: Option = None,
     max_iter: int | None = None,
     verbose: int = 0,
     *,
     lsmr_maxiter: int | None = None,
-) -> Any:
+) -> ScipyResult:
     """``x`` between bounds with the smallest ``|A @ x - b|``, by `scipy.optimize.lsq_linear`.
 
     >>> a = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
@@ -433,7 +443,7 @@ def lsq_linear(
     )
 
 
-def nnls(A: Any, b: Any, *, maxiter: int | None = None, atol: float | None = None) -> Any:
+def nnls(A: ArrayLike, b: ArrayLike, *, maxiter: int | None = None, atol: float | None = None) -> ScipyResult:
     """``x >= 0`` with the smallest ``|A @ x - b|``, and that norm, by `scipy.optimize.nnls`.
 
     SciPy no longer reads `atol`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from funcgrad.scipy.optimize.constraints import Limits, bounds_of, limit
 from funcgrad.scipy.optimize.minimum import Minimum, Problem, minimum
 from funcgrad.scipy.optimize.options import Options, frozen, result, scipys, thawed
 from funcgrad.scipy.recorded import is_plain, real_vector, scalar_function, vector_function
+from funcgrad.types import Array, ArrayLike, Option, ScipyResult
 
 __all__ = ["linprog"]
 
@@ -24,7 +26,7 @@ class Linprog(Minimum):
     method: str
     options: Options
 
-    def minimized(self, problem: Problem, start: Any) -> Any:
+    def minimized(self, problem: Problem, start: Array) -> ScipyResult:
         zero = np.zeros(len(start))
         _, cost = problem.value_and_gradient(zero)
         given: dict[str, Any] = {}
@@ -42,18 +44,18 @@ class Linprog(Minimum):
 
 
 def linprog(
-    c: Any,
-    A_ub: Any = None,
-    b_ub: Any = None,
-    A_eq: Any = None,
-    b_eq: Any = None,
-    bounds: Any = (0, None),
+    c: ArrayLike,
+    A_ub: ArrayLike = None,
+    b_ub: ArrayLike = None,
+    A_eq: ArrayLike = None,
+    b_eq: ArrayLike = None,
+    bounds: Option = (0, None),
     method: str = "highs",
-    callback: Any = None,
+    callback: Callable[..., Any] | None = None,
     options: dict[str, Any] | None = None,
-    x0: Any = None,
-    integrality: Any = None,
-) -> Any:
+    x0: ArrayLike = None,
+    integrality: ArrayLike = None,
+) -> ScipyResult:
     """The minimum of ``c @ x`` under linear constraints, by `scipy.optimize.linprog`.
 
     Differentiable in the cost, the matrices, the right-hand sides and the bounds. Raises
@@ -93,7 +95,7 @@ def linprog(
     )
 
 
-def bounds_pairs(bounds: Any, size: int) -> Any:
+def bounds_pairs(bounds: Option, size: int) -> ScipyResult:
     """SciPy's `bounds`: one pair for all variables, or a pair for each."""
     if bounds is None:
         return [(0.0, None)] * size

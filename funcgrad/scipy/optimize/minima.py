@@ -19,6 +19,7 @@ from funcgrad.scipy.optimize.minimum import Minimum, Problem, inputs_and_program
 from funcgrad.scipy.optimize.options import Options, frozen, result, scipys, thawed
 from funcgrad.scipy.recorded import as_args, is_plain, real_scalar, real_vector, scalar_function
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything, Array, ExtraArguments, Number, Option, ScipyResult, Tree
 
 __all__ = ["minimize", "minimize_scalar"]
 
@@ -45,7 +46,7 @@ class Minimize(Minimum):
         """How near to a limit what is active ends up."""
         return INEXACT if self.method in ("trust-constr", "cobyla", "cobyqa") else Minimum.near
 
-    def minimized(self, problem: Problem, start: Any) -> Any:
+    def minimized(self, problem: Problem, start: Array) -> ScipyResult:
         method = self.method
         exact = method not in WITHOUT_GRADIENT
         bounded = bool(np.any(np.isfinite(problem.lower)) or np.any(np.isfinite(problem.upper)))
@@ -72,7 +73,7 @@ class Minimize(Minimum):
             return {"hess": lambda x: second.evaluate(x, *problem.constants)[0]}
         return {}
 
-    def constraints(self, problem: Problem) -> Any:
+    def constraints(self, problem: Problem) -> ScipyResult:
         """The constraints as the method takes them: equations first, then what is at least zero."""
         if self.method in ("trust-constr", "cobyqa"):
             made = scipys("NonlinearConstraint")
@@ -90,7 +91,7 @@ class Minimize(Minimum):
         return found or ()
 
 
-def one_sided(block: Any, kind: str, rows: Any, limit: Any, sign: float) -> dict[str, Any]:
+def one_sided(block: Anything, kind: str, rows: Array, limit: Array, sign: float) -> dict[str, Any]:
     """Some rows of a block in the notation of dictionaries."""
     return {
         "type": kind,
@@ -101,18 +102,18 @@ def one_sided(block: Any, kind: str, rows: Any, limit: Any, sign: float) -> dict
 
 def minimize(
     fun: Function,
-    x0: Any,
-    args: Any = (),
+    x0: Tree,
+    args: ExtraArguments = (),
     method: str | None = None,
-    jac: Any = None,
-    hess: Any = None,
-    hessp: Any = None,
-    bounds: Any = None,
-    constraints: Any = (),
+    jac: Option = None,
+    hess: Option = None,
+    hessp: Callable[..., Any] | None = None,
+    bounds: Option = None,
+    constraints: Option = (),
     tol: float | None = None,
     callback: Function | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> ScipyResult:
     """A minimum of a function, by `scipy.optimize.minimize`, with exact derivatives by default.
 
     `x0` may be a vector, or a pytree of arrays: then `fun` is given such a tree, and ``result.x`` is one.
@@ -191,13 +192,13 @@ def minimize(
     )
 
 
-def has_own_derivatives(constraints: Any) -> bool:
+def has_own_derivatives(constraints: Option) -> bool:
     """Whether the user has given derivatives of constraints, which are then used as they stand."""
     listed = constraints if isinstance(constraints, list | tuple) else [constraints]
     return any(callable(c.get("jac") if isinstance(c, dict) else getattr(c, "jac", None)) for c in listed)
 
 
-def is_a_tree(x0: Any) -> bool:
+def is_a_tree(x0: Tree) -> bool:
     """Whether a start is a container of arrays, and not an array or a list of numbers."""
     if isinstance(x0, Tracer | np.ndarray | np.generic | int | float):
         return False
@@ -209,16 +210,16 @@ def is_a_tree(x0: Any) -> bool:
 
 def minimized_tree(
     fun: Function,
-    x0: Any,
-    args: Any,
-    method: Any,
-    jac: Any,
-    bounds: Any,
-    constraints: Any,
-    tol: Any,
-    callback: Any,
-    options: Any,
-) -> Any:
+    x0: Tree,
+    args: ExtraArguments,
+    method: Option,
+    jac: Option,
+    bounds: Option,
+    constraints: Option,
+    tol: Number,
+    callback: Callable[..., Any] | None,
+    options: Option,
+) -> ScipyResult:
     """`minimize` on the vector of a tree's elements; bounds and constraints are those of the vector."""
     start, unravel = ravel_pytree(x0)
 
@@ -249,7 +250,7 @@ class MinimizeScalar(Minimum):
     near = 1e-4
     """The bounded method stops this far from a bound, at most."""
 
-    def minimized(self, problem: Problem, start: Any) -> Any:
+    def minimized(self, problem: Problem, start: Array) -> ScipyResult:
         bounded = self.method == "bounded"
         found = scipys("minimize_scalar")(
             lambda x: problem.value(np.array([x])),
@@ -265,13 +266,13 @@ class MinimizeScalar(Minimum):
 
 def minimize_scalar(
     fun: Function,
-    bracket: Any = None,
-    bounds: Any = None,
-    args: Any = (),
+    bracket: Option = None,
+    bounds: Option = None,
+    args: ExtraArguments = (),
     method: str | None = None,
     tol: float | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> ScipyResult:
     """A minimum of a function of one number, differentiable in all that it and its bounds depend on.
 
     >>> def lowest(a):

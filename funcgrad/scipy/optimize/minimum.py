@@ -20,6 +20,7 @@ from funcgrad.scipy.optimize.options import found, report
 from funcgrad.scipy.recorded import Closed
 from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
+from funcgrad.types import Array, ScipyResult
 
 STATIONARY = 1e-4
 """A point whose gradient is as small as this, relative to the gradient's size or 1, counts as a minimum."""
@@ -33,11 +34,11 @@ class Block(NamedTuple):
     lower: Any
     upper: Any
 
-    def values(self, x: Any) -> Any:
+    def values(self, x: Array) -> ScipyResult:
         """The function at x."""
         return self.program.evaluate(np.asarray(x, float), *self.constants)[0]
 
-    def jacobian(self, x: Any) -> Any:
+    def jacobian(self, x: Array) -> ScipyResult:
         """Its derivative."""
         return jacobian(self.program).evaluate(np.asarray(x, float), *self.constants)[0]
 
@@ -51,12 +52,12 @@ class Problem(NamedTuple):
     upper: Any
     blocks: tuple[Block, ...]
 
-    def value_and_gradient(self, x: Any) -> tuple[float, Any]:
+    def value_and_gradient(self, x: Array) -> tuple[float, Any]:
         """The objective and its gradient."""
         value, slope = value_and_gradient(self.objective).evaluate(np.asarray(x, float), *self.constants)
         return float(value), slope
 
-    def value(self, x: Any) -> float:
+    def value(self, x: Array) -> float:
         """The objective alone."""
         return float(self.objective.evaluate(np.asarray(x, float), *self.constants)[0])
 
@@ -69,7 +70,7 @@ class Minimum(Implicit):
     n_facts = 2
     near = NEAR
 
-    def minimized(self, problem: Problem, start: Any) -> Any:
+    def minimized(self, problem: Problem, start: Array) -> ScipyResult:
         """SciPy's result."""
         raise NotImplementedError
 
@@ -87,7 +88,7 @@ class Minimum(Implicit):
             rest = rest[count:]
         return Problem(objective, constants, lower, upper, tuple(made))
 
-    def run(self, programs: Programs, values: Sequence[Any]) -> Any:
+    def run(self, programs: Programs, values: Sequence[Any]) -> ScipyResult:
         """SciPy's result for these numbers."""
         return self.minimized(self.problem(programs, values), values[0])
 
@@ -116,7 +117,7 @@ class Minimum(Implicit):
         return [b.lower for b in blocks], [b.upper for b in blocks]
 
 
-def counts(outcome: Any) -> tuple[Any, Any, Any]:
+def counts(outcome: ScipyResult) -> tuple[Any, Any, Any]:
     """Status, iterations and evaluations, as far as SciPy says them."""
     return tuple([outcome.get(key, 0) or 0 for key in ("status", "nit", "nfev")])  # type: ignore[return-value]
 
@@ -133,7 +134,7 @@ class Found(NamedTuple):
 
 
 def inputs_and_programs(
-    start: Any, objective: Closed, bounds: tuple[Any, Any], blocks: Sequence[Limits]
+    start: Array, objective: Closed, bounds: tuple[Any, Any], blocks: Sequence[Limits]
 ) -> tuple[list[Any], Programs]:
     """The inputs of the equation, and its Programs."""
     held = tuple([b.function.program for b in blocks])
@@ -142,7 +143,7 @@ def inputs_and_programs(
 
 
 def minimum(
-    method: Minimum, start: Any, objective: Closed, bounds: tuple[Any, Any], blocks: Sequence[Limits] = ()
+    method: Minimum, start: Array, objective: Closed, bounds: tuple[Any, Any], blocks: Sequence[Limits] = ()
 ) -> Found:
     """The minimum as an equation of the open trace."""
     inputs, programs = inputs_and_programs(start, objective, bounds, blocks)

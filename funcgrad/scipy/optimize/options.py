@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from funcgrad.ir.program import Program
 from funcgrad.scipy.originals import originals_of
 from funcgrad.transforms.solved.method import Method
 from funcgrad.transforms.solved.solving import Solved
+from funcgrad.types import Array, ScipyResult
 
 IN_A_TRACE = "found inside a trace; success and status say how the search ended"
 
@@ -35,7 +36,7 @@ def frozen(options: Mapping[str, Any] | None) -> Options:
     return tuple([(key, hashable(value)) for key, value in sorted((options or {}).items())])
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: object) -> Hashable:
     """The option itself, or held where it has no hash."""
     if isinstance(value, dict):
         return Held(value)
@@ -60,13 +61,13 @@ def found(method: Method, programs: tuple[Program, ...], inputs: Sequence[Any]) 
     return bound(Solved(method, programs, ()), inputs)
 
 
-def result(**fields: Any) -> Any:
+def result(**fields: object) -> ScipyResult:
     """SciPy's object for results."""
     return scipys("OptimizeResult")(message=IN_A_TRACE, **fields)
 
 
 def report(
-    solved: Any, success: Any = True, status: Any = 0, nit: Any = 0, nfev: Any = 0
+    solved: Array, success: Array = True, status: Array = 0, nit: Array = 0, nfev: Array = 0
 ) -> tuple[Any, Any, Any, Any, Any]:
     """What the results of every implicit method end with.
 

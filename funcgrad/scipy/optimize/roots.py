@@ -16,6 +16,7 @@ from funcgrad.scipy.recorded import Known, as_args, is_plain, known, real_vector
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
+from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
 __all__ = ["fixed_point", "fsolve", "root"]
 
@@ -36,7 +37,7 @@ class Root(Implicit):
     tol: float | None
     options: Options
 
-    def run(self, programs: Programs, values: Sequence[Any]) -> Any:
+    def run(self, programs: Programs, values: Sequence[Any]) -> ScipyResult:
         """SciPy's result."""
         equations, derivative = programs
         start, *parameters = values
@@ -65,13 +66,15 @@ class Root(Implicit):
         )
 
     @staticmethod
-    def is_root(programs: Programs, x: Any, parameters: Sequence[Any]) -> bool:
+    def is_root(programs: Programs, x: Array, parameters: Sequence[Any]) -> bool:
         """Whether the residuals are rounding errors: MINPACK can call that no progress."""
         residual, slopes = (p.evaluate(x, *parameters)[0] for p in programs)
         return bool(np.all(abs(residual) <= ROUNDING * (1.0 + abs(slopes) @ abs(x))))
 
 
-def recorded_root(what: str, fun: Function, x0: Any, args: Any, method: Root) -> tuple[Known, Any]:
+def recorded_root(
+    what: str, fun: Function, x0: ArrayLike, args: ExtraArguments, method: Root
+) -> tuple[Known, Any]:
     """The equations, and what is found."""
     start = real_vector(x0, what)
     equations = vector_function(fun, [aval_of(start).strong], what, as_args(args))
@@ -81,14 +84,14 @@ def recorded_root(what: str, fun: Function, x0: Any, args: Any, method: Root) ->
 
 def root(
     fun: Function,
-    x0: Any,
-    args: Any = (),
+    x0: ArrayLike,
+    args: ExtraArguments = (),
     method: str = "hybr",
-    jac: Any = None,
+    jac: Option = None,
     tol: float | None = None,
     callback: Function | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> ScipyResult:
     """A root of a system of equations, by `scipy.optimize.root`, differentiable in all that `fun` depends on.
 
     Without `jac` the Jacobian is that of `fun`, exactly; ``jac=False`` asks for SciPy's differences. With
@@ -111,7 +114,7 @@ def root(
     return result(x=x, success=success, status=status, nit=nit, nfev=nfev, fun=equations(x), method=method)
 
 
-def jacobian_or_none(fun: Function, x0: Any, args: Any, method: str) -> Function | None:
+def jacobian_or_none(fun: Function, x0: ArrayLike, args: ExtraArguments, method: str) -> Function | None:
     """The exact Jacobian of a function that can be recorded, for a method that takes one."""
     if method.lower() not in WITH_JACOBIAN:
         return None
@@ -130,18 +133,18 @@ def jacobian_or_none(fun: Function, x0: Any, args: Any, method: str) -> Function
 
 def fsolve(
     func: Function,
-    x0: Any,
-    args: Any = (),
-    fprime: Any = None,
+    x0: ArrayLike,
+    args: ExtraArguments = (),
+    fprime: Callable[..., Any] | None = None,
     full_output: bool = False,
     col_deriv: bool = False,
     xtol: float = 1.49012e-8,
     maxfev: int = 0,
-    band: Any = None,
-    epsfcn: Any = None,
+    band: Option = None,
+    epsfcn: Number = None,
     factor: float = 100,
-    diag: Any = None,
-) -> Any:
+    diag: ArrayLike = None,
+) -> ScipyResult:
     """A root of a system of equations by MINPACK's hybrd and hybrj; see `root`.
 
     With `full_output` returns ``(x, infodict, ier, mesg)``.
@@ -183,12 +186,12 @@ class FixedPoint(Implicit):
 
 def fixed_point(
     func: Function,
-    x0: Any,
-    args: Any = (),
+    x0: ArrayLike,
+    args: ExtraArguments = (),
     xtol: float = 1e-8,
     maxiter: int = 500,
     method: str = "del2",
-) -> Any:
+) -> ScipyResult:
     """``x`` with ``func(x) == x``, by `scipy.optimize.fixed_point`, differentiable in what `func` depends on.
 
     >>> def settled(a):

@@ -28,6 +28,7 @@ from funcgrad.tracing.primitive import Flags
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
+from funcgrad.types import Array, ArrayLike, ExtraArguments, Option, ScipyResult
 
 __all__ = ["bisect", "brenth", "brentq", "newton", "ridder", "root_scalar", "toms748"]
 
@@ -94,13 +95,13 @@ _BATCHED: dict[Any, Program] = {}
 def bracketed(
     solver: str,
     f: Function,
-    a: Any,
-    b: Any,
-    args: Any,
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments,
     full_output: bool,
     disp: bool,
     options: dict[str, Any],
-) -> Any:
+) -> ScipyResult:
     """What the functions of this module that take a bracket do."""
     if is_plain(a, b, args):
         return scipys(solver)(f, a, b, as_args(args), full_output=full_output, disp=disp, **options)
@@ -111,7 +112,9 @@ def bracketed(
     return (root, results(root, nit, nfev, ok, solver)) if full_output else root
 
 
-def results(root: Any, iterations: Any, function_calls: Any, converged: Any, method: str) -> Any:
+def results(
+    root: Array, iterations: Array, function_calls: Array, converged: Array, method: str
+) -> ScipyResult:
     """SciPy's object for what is known of a root."""
     outcome = scipys("RootResults")(root, iterations, function_calls, 0, method)
     outcome.converged, outcome.flag = converged, "found inside a trace; converged says how the search ended"
@@ -120,15 +123,15 @@ def results(root: Any, iterations: Any, function_calls: Any, converged: Any, met
 
 def brentq(
     f: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments = (),
     xtol: float = 2e-12,
     rtol: float = RTOL,
     maxiter: int = 100,
     full_output: bool = False,
     disp: bool = True,
-) -> Any:
+) -> ScipyResult:
     """A root of `f` between `a` and `b` by Brent's method, differentiable in all that `f` depends on.
 
     Under `vmap` all brackets are narrowed together. Raises SciPy's errors for a bracket without a change of
@@ -145,15 +148,15 @@ def brentq(
 
 def brenth(
     f: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments = (),
     xtol: float = 2e-12,
     rtol: float = RTOL,
     maxiter: int = 100,
     full_output: bool = False,
     disp: bool = True,
-) -> Any:
+) -> ScipyResult:
     """As `brentq`, with hyperbolic extrapolation.
 
     >>> print(round(fg.grad(lambda a: fg.scipy.optimize.brenth(lambda x: x**3 - a, 0.0, 10.0))(8.0), 6))
@@ -165,15 +168,15 @@ def brenth(
 
 def bisect(
     f: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments = (),
     xtol: float = 2e-12,
     rtol: float = RTOL,
     maxiter: int = 100,
     full_output: bool = False,
     disp: bool = True,
-) -> Any:
+) -> ScipyResult:
     """As `brentq`, by halving the bracket.
 
     >>> print(round(fg.grad(lambda a: fg.scipy.optimize.bisect(lambda x: x**3 - a, 0.0, 10.0))(8.0), 6))
@@ -185,15 +188,15 @@ def bisect(
 
 def ridder(
     f: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments = (),
     xtol: float = 2e-12,
     rtol: float = RTOL,
     maxiter: int = 100,
     full_output: bool = False,
     disp: bool = True,
-) -> Any:
+) -> ScipyResult:
     """As `brentq`, by Ridder's method.
 
     >>> print(round(fg.grad(lambda a: fg.scipy.optimize.ridder(lambda x: x**3 - a, 0.0, 10.0))(8.0), 6))
@@ -205,16 +208,16 @@ def ridder(
 
 def toms748(
     f: Function,
-    a: Any,
-    b: Any,
-    args: Any = (),
+    a: ArrayLike,
+    b: ArrayLike,
+    args: ExtraArguments = (),
     k: int = 1,
     xtol: float = 2e-12,
     rtol: float = RTOL,
     maxiter: int = 100,
     full_output: bool = False,
     disp: bool = True,
-) -> Any:
+) -> ScipyResult:
     """As `brentq`, by algorithm 748 of ACM's Transactions on Mathematical Software.
 
     >>> print(round(fg.grad(lambda a: fg.scipy.optimize.toms748(lambda x: x**3 - a, 0.0, 10.0))(8.0), 6))
@@ -264,17 +267,17 @@ class Newton(Implicit):
 
 def newton(
     func: Function,
-    x0: Any,
-    fprime: Any = None,
-    args: Any = (),
+    x0: ArrayLike,
+    fprime: Callable[..., Any] | bool | None = None,
+    args: ExtraArguments = (),
     tol: float = 1.48e-8,
     maxiter: int = 50,
-    fprime2: Any = None,
-    x1: Any = None,
+    fprime2: Callable[..., Any] | bool | None = None,
+    x1: ArrayLike = None,
     rtol: float = 0.0,
     full_output: bool = False,
     disp: bool = True,
-) -> Any:
+) -> ScipyResult:
     """A root of `func` near `x0`, of every element of an array, by the secant, Newton's or Halley's method.
 
     Which of them says whether `fprime` and `fprime2` are given, as in SciPy; inside a trace their exact
@@ -318,18 +321,18 @@ BRACKETING: dict[str, Function] = {
 
 def root_scalar(
     f: Function,
-    args: Any = (),
+    args: ExtraArguments = (),
     method: str | None = None,
-    bracket: Any = None,
-    fprime: Any = None,
-    fprime2: Any = None,
-    x0: Any = None,
-    x1: Any = None,
+    bracket: Option = None,
+    fprime: Callable[..., Any] | bool | None = None,
+    fprime2: Callable[..., Any] | bool | None = None,
+    x0: ArrayLike = None,
+    x1: ArrayLike = None,
     xtol: float | None = None,
     rtol: float | None = None,
     maxiter: int | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> ScipyResult:
     """A root of a function of one number, by any of SciPy's methods; returns SciPy's ``RootResults``.
 
     >>> def root(a):
@@ -371,7 +374,13 @@ def root_scalar(
     return newton(values, x0, first, args, fprime2=second, x1=x1, full_output=True, disp=False, **limits)[1]
 
 
-def default_method(bracket: Any, fprime: Any, fprime2: Any, x0: Any, x1: Any) -> str:
+def default_method(
+    bracket: Option,
+    fprime: Callable[..., Any] | bool | None,
+    fprime2: Callable[..., Any] | bool | None,
+    x0: ArrayLike,
+    x1: ArrayLike,
+) -> str:
     """The method that SciPy takes for what is given."""
     if bracket is not None:
         return "brentq"

@@ -6,6 +6,7 @@ number of poles is no parameter to differentiate by, and neither are the ripples
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
 from typing import Any
 
@@ -18,7 +19,7 @@ from funcgrad.scipy.signal.arguments import real_of, scipys, traced_signals
 from funcgrad.scipy.signal.filters import unsupported
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Arrays, Number
+from funcgrad.types import Array, ArrayLike, Arrays, Number, Option
 
 BANDS = {
     "low": "lowpass", "lowpass": "lowpass", "lp": "lowpass", "l": "lowpass",
@@ -245,7 +246,7 @@ def bilinear(b: ArrayLike, a: ArrayLike, fs: Number = 1.0) -> tuple[Any, Any]:
     return top / bottom[0], bottom / bottom[0]
 
 
-def transformed(v: ArrayLike, order: int, fs: Any) -> Array:
+def transformed(v: ArrayLike, order: int, fs: Number) -> Array:
     """The polynomial in 1/z that a polynomial in s becomes, times ``(1 + 1/z)**order``."""
     degree = shape_of(v)[0] - 1
     weights = np.zeros((order + 1, degree + 1))
@@ -260,10 +261,10 @@ def transformed(v: ArrayLike, order: int, fs: Any) -> Array:
 def freqz(
     b: ArrayLike,
     a: ArrayLike = 1,
-    worN: Any = 512,
+    worN: Option = 512,
     whole: bool = False,
-    plot: Any = None,
-    fs: Any = 2 * np.pi,
+    plot: Callable[..., Any] | None = None,
+    fs: Number = 2 * np.pi,
     include_nyquist: bool = False,
 ) -> tuple[Any, Any]:
     """Frequencies, and the response of a filter at them.
@@ -299,10 +300,10 @@ def firwin(
     cutoff: ArrayLike,
     *,
     width: Number = None,
-    window: Any = "hamming",
-    pass_zero: Any = True,
+    window: Option = "hamming",
+    pass_zero: Option = True,
     scale: bool = True,
-    fs: Any = None,
+    fs: Number = None,
 ) -> Array:
     """A filter without recursion by the window method, differentiable by its cut-off frequencies.
 

@@ -15,7 +15,7 @@ from funcgrad.ops.signal.windowed_sums import WindowedSums
 from funcgrad.scipy.reals import require_real
 from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.scipy.signal.filters import sosfilt, sosfiltfilt, unsupported
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays, Option
 
 
 def hilbert(x: ArrayLike, N: int | None = None, axis: int = -1) -> Array:
@@ -174,7 +174,7 @@ def medfilt(volume: ArrayLike, kernel_size: ArrayLike = None) -> Array:
 
 def resample(
     x: ArrayLike, num: int, t: ArrayLike = None, axis: int = 0, window: object = None, domain: str = "time"
-) -> Any:
+) -> Arrays:
     """A periodic signal with another number of samples, by its Fourier transform.
 
     >>> print(fg.jit(lambda x: fg.scipy.signal.resample(x, 2))(np.array([1.0, 2.0, 3.0, 2.0])))
@@ -213,7 +213,7 @@ def spectral_window(window: object, n: int) -> Array | None:
     return np.fft.fftshift(scipys("get_window")(window, n))
 
 
-def of_real_signal(x: ArrayLike, n: int, num: int, window: Any) -> Array:
+def of_real_signal(x: ArrayLike, n: int, num: int, window: Option) -> Array:
     """Of a real signal half of the transform is enough."""
     spectrum = fnp.fft.rfft(x)
     if window is not None:

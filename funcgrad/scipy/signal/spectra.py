@@ -14,7 +14,7 @@ from funcgrad.scipy.signal.arguments import last, real_of, scipys, traced_signal
 from funcgrad.scipy.signal.filters import extension
 from funcgrad.scipy.signal.smoothing import detrended
 from funcgrad.source import user_stacklevel
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Number, Option
 
 
 class Segments(NamedTuple):
@@ -27,7 +27,9 @@ class Segments(NamedTuple):
     """Points of the transforms, at least `size`."""
 
 
-def segments_for(window: Any, nperseg: Any, noverlap: Any, nfft: Any, x: ArrayLike, n: int) -> Segments:
+def segments_for(
+    window: Option, nperseg: int | None, noverlap: int | None, nfft: int | None, x: ArrayLike, n: int
+) -> Segments:
     """The windows asked for, in the precision of the signal; raises ValueError where they do not fit."""
     if isinstance(window, str | tuple):
         nperseg = 256 if nperseg is None else int(nperseg)
@@ -61,7 +63,7 @@ def windows_of(x: ArrayLike, cut: Segments) -> Array:
     return x[..., starts[:, None] + np.arange(cut.size)]
 
 
-def transforms(x: ArrayLike, cut: Segments, detrend: Any, onesided: bool) -> Array:
+def transforms(x: ArrayLike, cut: Segments, detrend: Option, onesided: bool) -> Array:
     """The transforms of the windows of a signal."""
     parts = windows_of(x, cut)
     if callable(detrend):
@@ -72,7 +74,7 @@ def transforms(x: ArrayLike, cut: Segments, detrend: Any, onesided: bool) -> Arr
     return transform(parts * cut.window, cut.points)
 
 
-def scale_of(scaling: str, fs: Any, window: Any) -> Array:
+def scale_of(scaling: str, fs: Number, window: Option) -> Array:
     """What squares of transforms are multiplied by."""
     if scaling == "density":
         return 1.0 / (fs * fnp.sum(window * window))
@@ -81,7 +83,7 @@ def scale_of(scaling: str, fs: Any, window: Any) -> Array:
     raise ValueError(f"Unknown scaling: {scaling!r}")
 
 
-def frequencies(points: int, fs: Any, onesided: bool) -> Array:
+def frequencies(points: int, fs: Number, onesided: bool) -> Array:
     """The frequencies of a transform."""
     return (np.fft.rfftfreq if onesided else np.fft.fftfreq)(points, 1 / fs)
 
@@ -158,12 +160,12 @@ def stft(
 
 def short_time(
     operands: list[Any],
-    fs: Any,
-    window: Any,
-    nperseg: Any,
-    noverlap: Any,
-    nfft: Any,
-    detrend: Any,
+    fs: Number,
+    window: Option,
+    nperseg: int | None,
+    noverlap: int | None,
+    nfft: int | None,
+    detrend: Option,
     return_onesided: bool,
     boundary: str | None,
     padded: bool,
@@ -198,11 +200,11 @@ def short_time(
 
 def istft(
     Zxx: ArrayLike,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
+    fs: Number = 1.0,
+    window: Option = "hann",
+    nperseg: int | None = None,
+    noverlap: int | None = None,
+    nfft: int | None = None,
     input_onesided: bool = True,
     boundary: bool = True,
     time_axis: int = -1,
@@ -335,10 +337,10 @@ def welch(
 
 def periodogram(
     x: ArrayLike,
-    fs: Any = 1.0,
-    window: Any = "boxcar",
-    nfft: Any = None,
-    detrend: Any = "constant",
+    fs: Number = 1.0,
+    window: Option = "boxcar",
+    nfft: int | None = None,
+    detrend: Option = "constant",
     return_onesided: bool = True,
     scaling: str = "density",
     axis: int = -1,

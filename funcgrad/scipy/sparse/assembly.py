@@ -19,7 +19,7 @@ from funcgrad.scipy.sparse.arrays import Convertible, SparseArray, gathered, is_
 from funcgrad.scipy.sparse.matrices import as_matrix, of_kind
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Anything, ArrayLike, DTypeLike, ShapeLike
 
 __all__ = [
     "Assembly",
@@ -51,7 +51,7 @@ def diags_array(
     shape: ShapeLike = None,
     format: object = None,
     dtype: DTypeLike = None,
-) -> Any:
+) -> Anything:
     """A sparse array from its diagonals; a scalar fills one of an array whose shape is given.
 
     >>> dense = lambda d: fg.scipy.sparse.diags_array([d, 1.0], offsets=[0, 1], shape=(2, 2)).toarray()
@@ -107,7 +107,7 @@ def diags(
     shape: ShapeLike = None,
     format: object = None,
     dtype: DTypeLike = None,
-) -> Any:
+) -> Anything:
     """As `diags_array`, a matrix: with it ``*`` is the product of matrices.
 
     >>> print(fg.grad(lambda d: (fg.scipy.sparse.diags(d) * np.arange(3.0)).sum())(np.ones(3)))
@@ -119,7 +119,7 @@ def diags(
     return scipys("diags")(diagonals, offsets, shape, format, dtype)
 
 
-def asoperand_of(x: ArrayLike) -> Any:
+def asoperand_of(x: ArrayLike) -> Anything:
     """A list of numbers as one operand; lists of several lengths as they are."""
     if not isinstance(x, list | tuple) or len({np.shape(y) for y in x}) > 1:
         return x
@@ -163,7 +163,7 @@ def starts(sizes: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(sizes)[:-1].tolist()]
 
 
-def vstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Any:
+def vstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Anything:
     """Sparse arrays below each other.
 
     >>> stacked = lambda d: fg.scipy.sparse.vstack([fg.scipy.sparse.diags(d), fg.scipy.sparse.diags(d)])
@@ -181,7 +181,7 @@ def vstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) ->
     return of_kind(dtype_of(placed(parts, corners, (sum(heights), widths.pop())), dtype), *blocks)
 
 
-def hstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Any:
+def hstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Anything:
     """Sparse arrays beside each other.
 
     >>> stacked = lambda d: fg.scipy.sparse.hstack([fg.scipy.sparse.diags(d), fg.scipy.sparse.diags(d)])
@@ -199,7 +199,7 @@ def hstack(blocks: ArrayLike, format: object = None, dtype: DTypeLike = None) ->
     return of_kind(dtype_of(placed(parts, corners, (heights.pop(), sum(widths))), dtype), *blocks)
 
 
-def block_diag(mats: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Any:
+def block_diag(mats: ArrayLike, format: object = None, dtype: DTypeLike = None) -> Anything:
     """Sparse arrays along the diagonal.
 
     >>> both = lambda d: fg.scipy.sparse.block_diag([fg.scipy.sparse.diags(d), fg.scipy.sparse.diags(d)])
@@ -214,7 +214,7 @@ def block_diag(mats: ArrayLike, format: object = None, dtype: DTypeLike = None) 
     return of_kind(dtype_of(placed(parts, corners, (sum(heights), sum(widths))), dtype), *mats)
 
 
-def kron(A: ArrayLike, B: ArrayLike, format: object = None) -> Any:
+def kron(A: ArrayLike, B: ArrayLike, format: object = None) -> Anything:
     """Kronecker's product: `B` times each element of `A`, in its place.
 
     >>> product = lambda d: fg.scipy.sparse.kron(fg.scipy.sparse.diags(d), np.ones((1, 2)))

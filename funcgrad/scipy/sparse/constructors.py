@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad import numpy as fnp
@@ -12,7 +10,7 @@ from funcgrad.scipy.originals import originals_of
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered, is_sparse, sparse
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike, DTypeLike, ShapeLike
+from funcgrad.types import Anything, ArrayLike, DTypeLike, ShapeLike
 
 
 def is_traced(arg: object) -> bool:
@@ -22,7 +20,7 @@ def is_traced(arg: object) -> bool:
     return isinstance(arg, tuple | list) and any(isinstance(asoperand_or(x), Tracer) for x in arg)
 
 
-def asoperand_or(x: ArrayLike) -> Any:
+def asoperand_or(x: ArrayLike) -> Anything:
     """A list of tracers as one; everything else as it is."""
     return asoperand(x) if isinstance(x, list) else x
 
@@ -32,7 +30,7 @@ def of_dtype(found: SparseArray, dtype: DTypeLike) -> SparseArray:
     return found if dtype is None else SparseArray(cast(found.data, np.dtype(dtype)), found.structure)
 
 
-def csr_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Any:
+def csr_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Anything:
     """A sparse array from ``(data, indices, indptr)`` of its rows, ``(data, (rows, columns))`` or a matrix.
 
     >>> structure = np.array([0, 2, 1]), np.array([0, 2, 3])
@@ -51,7 +49,7 @@ def csr_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, co
     return coo_array(arg1, shape, dtype)
 
 
-def csc_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Any:
+def csc_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Anything:
     """A sparse array from ``(data, indices, indptr)`` of its columns, or as `csr_array`.
 
     >>> structure = np.array([0, 1, 1]), np.array([0, 2, 3])
@@ -68,7 +66,7 @@ def csc_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, co
     return coo_array(arg1, shape, dtype)
 
 
-def coo_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Any:
+def coo_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Anything:
     """A sparse array of elements and their places, of which equal ones are added.
 
     >>> places = np.array([0, 1, 1]), np.array([0, 1, 1])

@@ -16,7 +16,7 @@ from funcgrad.scipy.sparse.arrays import SparseArray, Structure, is_sparse
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, is_traced
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 __all__ = ["SparseMatrix", "as_matrix", "coo_matrix", "csc_matrix", "csr_matrix", "of_kind"]
 
@@ -54,13 +54,13 @@ class SparseMatrix(SparseArray):
     def __rsub__(self, other: Any) -> Any:
         return (-self).__radd__(other)
 
-    def sum(self, axis: int | None = None) -> Any:
+    def sum(self, axis: int | None = None) -> Anything:
         """The sum of the elements. Along an axis SciPy gives a `numpy.matrix`, which no traced value is."""
         if axis is not None:
             refuse_matrix("sum(axis)")
         return SparseArray.sum(self)
 
-    def mean(self, axis: int | None = None) -> Any:
+    def mean(self, axis: int | None = None) -> Anything:
         """The mean of the elements, zeros included."""
         if axis is not None:
             refuse_matrix("mean(axis)")
@@ -80,7 +80,7 @@ def refuse_matrix(name: str) -> NoReturn:
     )
 
 
-def as_matrix(x: ArrayLike) -> Any:
+def as_matrix(x: ArrayLike) -> Anything:
     """A sparse array of ours as a matrix; anything else as it is."""
     return SparseMatrix(x.data, x.structure) if isinstance(x, SparseArray) else x
 
@@ -92,7 +92,7 @@ def is_matrix(x: object) -> bool:
     )
 
 
-def of_kind(found: object, *operands: ArrayLike) -> Any:
+def of_kind(found: object, *operands: ArrayLike) -> Anything:
     """A matrix where no operand is a sparse array, as SciPy decides."""
     sparse = [x for x in operands if is_sparse(x)]
     return as_matrix(found) if all(is_matrix(x) for x in sparse) else found

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.sparse.arrays import sparse
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 
-def operate(name: str, x: Tracer, a: ArrayLike) -> Any:
+def operate(name: str, x: Tracer, a: ArrayLike) -> Anything:
     """The operator of that name of a tracer, and a sparse array on its other side."""
     operation = name.strip("_")
     reflected = operation.startswith("r") and operation != "rshift"

@@ -59,7 +59,7 @@ def vectors(*given: object) -> list[Any] | None:
     ]
 
 
-def root(x: ArrayLike) -> Any:
+def root(x: ArrayLike) -> Array:
     """The square root, with slope 0 at 0."""
     zero = x <= 0.0
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))

@@ -25,7 +25,7 @@ from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, UfuncOption
+from funcgrad.types import Array, ArrayLike, UfuncOption
 
 
 @composed("expit")
@@ -94,7 +94,7 @@ def ndtr(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     return mul(special.erfc(mul(x, -math.sqrt(0.5))), 0.5)
 
 
-def zero_product(x: Any, function: Callable[[Any], Any], y: Any) -> Any:
+def zero_product(x: ArrayLike, function: Callable[[Any], Any], y: ArrayLike) -> Array:
     """``x * function(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN."""
     with np.errstate(all="ignore"):
         factor = function(y)
@@ -149,7 +149,7 @@ def digamma(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """
 
 
-def polygamma(n: Any, x: Operand) -> Any:
+def polygamma(n: ArrayLike, x: Operand) -> Array:
     """The derivative of order ``n + 1`` of `gammaln`, for a fixed integer n.
 
     >>> print(fg.scipy.special.polygamma(1, [1.0, 5.0]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -25,12 +24,12 @@ from funcgrad.ops.specials.table import Special
 from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, UfuncOption
+from funcgrad.types import Array, ArrayLike, Arrays, Number, UfuncOption
 
 
 def results(
     name: str, parts: tuple[str, ...], x: Operand, out: tuple[Array, ...], options: dict[str, UfuncOption]
-) -> Any:
+) -> Arrays:
     """SciPy's results, or those of the table where x is traced, which are written to nothing."""
     operand = asoperand(x)
     if untraced(operand):
@@ -41,7 +40,7 @@ def results(
 
 
 @implements(scipys("sici"))
-def sici(x: Operand, /, *out: Array, **options: UfuncOption) -> Any:
+def sici(x: Operand, /, *out: Array, **options: UfuncOption) -> Arrays:
     """The sine and the cosine integral, ``(Si, Ci)``.
 
     >>> print(*np.round(fg.scipy.special.sici(1.0), 12))
@@ -51,7 +50,7 @@ def sici(x: Operand, /, *out: Array, **options: UfuncOption) -> Any:
 
 
 @implements(scipys("shichi"))
-def shichi(x: Operand, /, *out: Array, **options: UfuncOption) -> Any:
+def shichi(x: Operand, /, *out: Array, **options: UfuncOption) -> Arrays:
     """The hyperbolic sine and cosine integral, ``(Shi, Chi)``.
 
     >>> print(*np.round(fg.scipy.special.shichi(1.0), 12))
@@ -61,7 +60,7 @@ def shichi(x: Operand, /, *out: Array, **options: UfuncOption) -> Any:
 
 
 @implements(scipys("fresnel"))
-def fresnel(z: Operand, /, *out: Array, **options: UfuncOption) -> Any:
+def fresnel(z: Operand, /, *out: Array, **options: UfuncOption) -> Arrays:
     """Fresnel's integrals, ``(S, C)``.
 
     >>> print(*np.round(fg.scipy.special.fresnel(1.0), 12))
@@ -71,7 +70,7 @@ def fresnel(z: Operand, /, *out: Array, **options: UfuncOption) -> Any:
 
 
 @implements(scipys("airy"))
-def airy(z: Operand, /, *out: Array, **options: UfuncOption) -> Any:
+def airy(z: Operand, /, *out: Array, **options: UfuncOption) -> Arrays:
     """Airy's functions and their derivatives, ``(Ai, Ai', Bi, Bi')``.
 
     >>> print(*[value.round(6) for value in fg.scipy.special.airy(1.0)])
@@ -84,7 +83,7 @@ def airy(z: Operand, /, *out: Array, **options: UfuncOption) -> Any:
 
 
 @implements(LazyUfunc("scipy.special._ufuncs", "_lambertw", 3))
-def lambertw(z: Operand, k: Any = 0, tol: Any = 1e-8) -> Any:
+def lambertw(z: Operand, k: ArrayLike = 0, tol: Number = 1e-8) -> Arrays:
     """Lambert's W, the complex w with ``w exp(w) = z``, on the branch k.
 
     >>> print(fg.scipy.special.lambertw(np.e))
@@ -121,7 +120,7 @@ def hurwitz_zeta(x: Operand, q: Operand, /, out: Array = None, **options: UfuncO
     """What SciPy's `zeta` calls with two arguments."""
 
 
-def comb(N: Operand, k: Operand, *, exact: bool = False, repetition: bool = False) -> Any:
+def comb(N: Operand, k: Operand, *, exact: bool = False, repetition: bool = False) -> Arrays:
     """The number of ways to choose k of N things: `binom`, and 0 where k is negative or larger than N.
 
     >>> print(fg.scipy.special.comb(5, [2, 6]))
@@ -272,7 +271,7 @@ def log1p(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
 # -- counting, and sums of cosines -------------------------------------------------------------------------
 
 
-def factorial(n: Operand, exact: bool = False, extend: str = "zero") -> Any:
+def factorial(n: Operand, exact: bool = False, extend: str = "zero") -> Arrays:
     """``gamma(n + 1)``, and 0 for negative n.
 
     >>> print(fg.scipy.special.factorial([3.0, 4.5]))
@@ -293,7 +292,7 @@ def factorial(n: Operand, exact: bool = False, extend: str = "zero") -> Any:
     return where(there, Special("gamma")(where(there, x, 1.0) + 1.0), 0.0)
 
 
-def perm(N: Operand, k: Operand, exact: bool = False) -> Any:
+def perm(N: Operand, k: Operand, exact: bool = False) -> Arrays:
     """The number of ways to choose k of N things in order, and 0 where that makes no sense.
 
     >>> print(fg.scipy.special.perm(5, [2, 6]))

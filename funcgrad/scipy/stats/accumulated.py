@@ -38,7 +38,7 @@ def area(law: Law, method: str, x: ArrayLike, *shapes: ArrayLike) -> Array:
 
 
 def tail_of_counts(
-    law: Law, method: str, density: Any, k: ArrayLike, low: ArrayLike, high: ArrayLike
+    law: Law, method: str, density: Callable[..., Any], k: ArrayLike, low: ArrayLike, high: ArrayLike
 ) -> Array:
     """The sum of probabilities up to k, or beyond it."""
     if method == "cdf":
@@ -46,14 +46,14 @@ def tail_of_counts(
     return -series(density, low, k) if law.name in HEAVY else series(density, k + 1.0, high)
 
 
-def of_difference(law: Law, method: str, k: ArrayLike, shapes: Sequence[Any], dots: Sequence[Any]) -> Any:
+def of_difference(law: Law, method: str, k: ArrayLike, shapes: Sequence[Any], dots: Sequence[Any]) -> Array:
     """Of Poisson numbers N1 - N2: F(k) loses P(X = k) by one more of N1, gains P(X = k + 1) by one of N2."""
     logpmf = law.formulas["logpdf"]
     rise = exp(logpmf(k + 1.0, *shapes)) * dots[1] - exp(logpmf(k, *shapes)) * dots[0]
     return rise if method == "cdf" else -rise
 
 
-def tangent(law: Law, method: str, out: Any, operands: Sequence[Any], dots: Sequence[Any]) -> Any:
+def tangent(law: Law, method: str, out: Array, operands: Sequence[Any], dots: Sequence[Any]) -> Array:
     """By points through the density, by shapes through what its slope adds up to."""
     (x, *shapes), (x_dot, *shapes_dot) = operands, dots
     if law.name == "skellam":

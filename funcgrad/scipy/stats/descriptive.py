@@ -18,13 +18,13 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 scipys = originals_of("stats")
 """SciPy's functions and classes by name."""
 
 
-def traced(x: Any) -> Any:
+def traced(x: ArrayLike) -> Array:
     """The sample as an operand of floating-point numbers; None where it is not traced."""
     operand = asoperand(x)
     if not isinstance(operand, Tracer):
@@ -32,7 +32,7 @@ def traced(x: Any) -> Any:
     return operand if aval(operand).inexact else cast(operand, np.float64)
 
 
-def refuse_nan_policy(name: str, policy: str, x: Any) -> None:
+def refuse_nan_policy(name: str, policy: str, x: ArrayLike) -> None:
     """Raise for what leaves out elements by their values, and for a NaN where it is to be raised for."""
     if policy not in ("raise", "propagate", "omit"):
         raise ValueError("nan_policy must be one of {'raise', 'propagate', 'omit'}.")
@@ -159,7 +159,7 @@ class gaussian_kde:
         self.neff = 1.0 / fnp.sum(self.weights * self.weights)
         self.set_bandwidth(bw_method)
 
-    def set_bandwidth(self, bw_method: Any = None) -> None:
+    def set_bandwidth(self, bw_method: Option = None) -> None:
         """Choose the width of the kernels: "scott", "silverman", a number, or a function of this object."""
         if bw_method is None or bw_method == "scott":
             factor = self.neff ** (-1.0 / (self.d + 4.0))

@@ -27,7 +27,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Option, ShapeLike
 
 OUTSIDE = {"pdf": 0.0, "logpdf": -math.inf}
 BELOW_AND_ABOVE = {
@@ -84,12 +84,12 @@ def floating(x: ArrayLike) -> Array:
     return float(x) if type(x) in (int, float) else as_doubles(x, "a distribution")
 
 
-def condition(holds: Any) -> Any:
+def condition(holds: Array) -> Array:
     """True where a condition is known to hold everywhere, otherwise the condition."""
     return True if type(holds) is not Tracer and bool(np.all(holds)) else holds
 
 
-def is_number(x: Any, value: float) -> bool:
+def is_number(x: ArrayLike, value: float) -> bool:
     """Whether `x` is this Python number, so that it need not take part."""
     return type(x) in (int, float) and bool(x == value)
 
@@ -340,8 +340,8 @@ class Distribution:
     # -- samples -------------------------------------------------------------------------------------------
 
     def rvs(
-        self, *args: ArrayLike, size: ShapeLike = None, random_state: Any = None, **kwds: ArrayLike
-    ) -> Any:
+        self, *args: ArrayLike, size: ShapeLike = None, random_state: Option = None, **kwds: ArrayLike
+    ) -> Array:
         """Samples. With a key of `fg.random` as `random_state` they are functions of key and parameters.
 
         Continuous samples are differentiable by every parameter; counts do not move. Other random states
@@ -363,19 +363,19 @@ class Distribution:
         return samples(self, random_state, size, at)
 
 
-def is_key(x: Any) -> bool:
+def is_key(x: ArrayLike) -> bool:
     """Whether it looks like a key of `fg.random`."""
     return isinstance(x, Tracer | np.ndarray) and x.dtype == np.uint64 and x.shape == (2,)
 
 
-def either(a: ArrayLike, b: ArrayLike) -> Any:
+def either(a: ArrayLike, b: ArrayLike) -> Array:
     """``a | b``, where None is nowhere."""
     if a is None or b is None:
         return b if a is None else a
     return np.logical_or(a, b)
 
 
-def by_scale(kind: str, value: Any, scale: ArrayLike) -> Any:
+def by_scale(kind: str, value: Array, scale: ArrayLike) -> Array:
     """The density of a scaled number."""
     if is_number(scale, 1):
         return value
@@ -427,7 +427,7 @@ class Frozen:
 
         return called
 
-    def rvs(self, size: ShapeLike = None, random_state: Any = None) -> Any:
+    def rvs(self, size: ShapeLike = None, random_state: Option = None) -> Array:
         """Samples; see the distribution's own."""
         return self.dist.rvs(*self.args, size=size, random_state=random_state, **self.kwds)
 

@@ -68,7 +68,7 @@ class Series(Integral):
         return self.moved(programs[0], inputs, active, moved), None, None
 
 
-def series(terms: Callable[[Any], Any], a: ArrayLike, b: ArrayLike) -> Any:
+def series(terms: Callable[[Any], Any], a: ArrayLike, b: ArrayLike) -> Array:
     """The sum of a function of counts from `a` to `b`, which may be infinite."""
     ends = [real_scalar(x, "sum") for x in (a, b)]
 
@@ -150,7 +150,7 @@ def integrated(law: Law, kind: str, *shapes: ArrayLike) -> Array:
     return quad(lambda u: terms(point(u)) * slope, start, stop, epsabs=1e-12, epsrel=1e-10, limit=200)[0]
 
 
-def inner_point(low: ArrayLike, high: ArrayLike, discrete: bool) -> Any:
+def inner_point(low: ArrayLike, high: ArrayLike, discrete: bool) -> Array:
     """A point inside of a support with these ends."""
     from_low, from_high = isfinite(low), isfinite(high)
     both = np.logical_and(from_low, from_high)
@@ -160,7 +160,7 @@ def inner_point(low: ArrayLike, high: ArrayLike, discrete: bool) -> Any:
     return found if type(found) is Tracer or np.ndim(found) else float(found)
 
 
-def moment(law: Law, kind: str, shapes: Sequence[Any]) -> Any:
+def moment(law: Law, kind: str, shapes: Sequence[Any]) -> Array:
     """The mean, variance or entropy of a distribution in standard form, by its formula or by SciPy."""
     formula = law.formula(kind)
     if formula is not None:
@@ -170,7 +170,7 @@ def moment(law: Law, kind: str, shapes: Sequence[Any]) -> Any:
     return of_shapes(law.name, kind, tuple(shapes))
 
 
-def tangent(law: Law, kind: str, out: Any, shapes: Sequence[Any], dots: Sequence[Any]) -> Any:
+def tangent(law: Law, kind: str, out: Array, shapes: Sequence[Any], dots: Sequence[Any]) -> Array:
     """By differentiating the integral; what is infinite has no derivative."""
     moved = each(lambda *a: integrated(law, kind, *a), shapes, dots, ())
     return where(isfinite(out), moved, math.nan)

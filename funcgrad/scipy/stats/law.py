@@ -45,7 +45,7 @@ def log1m_exp(y: ArrayLike) -> Array:
     return where(near, log(-expm1(where(near, y, -1.0))), log1p(-exp(where(near, -1.0, y))))
 
 
-def log_of_larger(p: ArrayLike, rest: Any) -> Array:
+def log_of_larger(p: ArrayLike, rest: ArrayLike) -> Array:
     """``log(p)`` from p and ``rest = 1 - p``, whichever is known better."""
     near = p > 0.5
     return where(near, log1p(-where(near, rest, 0.5)), log(where(near, 0.5, p)))
@@ -116,7 +116,7 @@ def composed(outer: Formula, inner: Sequence[Formula]) -> Formula:
     return follows
 
 
-def all_positive(*shapes: ArrayLike) -> Any:
+def all_positive(*shapes: ArrayLike) -> Array:
     """Whether each parameter is positive: what most distributions ask of theirs."""
     found = shapes[0] > 0
     for shape in shapes[1:]:

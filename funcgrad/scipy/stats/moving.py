@@ -16,6 +16,7 @@ from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.stats.law import LAWS, Law
+from funcgrad.types import Array
 
 __all__ = ["each", "value_that_moves"]
 
@@ -40,7 +41,9 @@ def value_that_moves(tangent: Tangent) -> Callable[[str, str, tuple[Any, ...]], 
     return moving
 
 
-def each(function: Callable[..., Any], at: Sequence[Any], along: Sequence[Any], fixed: Sequence[Any]) -> Any:
+def each(
+    function: Callable[..., Any], at: Sequence[Any], along: Sequence[Any], fixed: Sequence[Any]
+) -> Array:
     """The tangent of ``function(*fixed, *at)``, a function of numbers, for each of what is broadcast."""
 
     def moved(still: Sequence[Any], here: Sequence[Any], dots: Sequence[Any]) -> Any:

@@ -26,7 +26,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Number, Option, ShapeLike
 
 
 class Multivariate:
@@ -80,7 +80,7 @@ class FrozenMultivariate:
         return called
 
 
-def traced(*arguments: Any) -> bool:
+def traced(*arguments: ArrayLike) -> bool:
     """Whether an argument is traced."""
     operands = [asoperand(x) for x in arguments if isinstance(x, Tracer | list | tuple | np.ndarray)]
     return recorder_of(operands) is not None
@@ -101,7 +101,7 @@ def vectors(x: ArrayLike, dim: int) -> Array:
     return x
 
 
-def positive_weights(alpha: ArrayLike) -> Any:
+def positive_weights(alpha: ArrayLike) -> Array:
     """The parameters of shares: one vector of positive numbers."""
     a = floating(alpha)
     if len(shape_of(a)) != 1:
@@ -205,12 +205,12 @@ class MultivariateNormal(Multivariate):
         mean: ArrayLike = None,
         cov: ArrayLike = 1,
         allow_singular: bool = False,
-        maxpts: Any = None,
+        maxpts: Number = None,
         abseps: float = 1e-5,
         releps: float = 1e-5,
         *,
-        lower_limit: Any = None,
-        rng: Any = None,
+        lower_limit: ArrayLike = None,
+        rng: Option = None,
     ) -> Array:
         """The probability of numbers up to `x`, or between `lower_limit` and `x`.
 
@@ -245,8 +245,8 @@ class MultivariateNormal(Multivariate):
         return 0.5 * at.log_det + at.dim * (HALF_LOG_TAU + 0.5)
 
     def rvs(
-        self, mean: ArrayLike = None, cov: ArrayLike = 1, size: ShapeLike = 1, random_state: Any = None
-    ) -> Any:
+        self, mean: ArrayLike = None, cov: ArrayLike = 1, size: ShapeLike = 1, random_state: Option = None
+    ) -> Array:
         """Samples; with a key of `fg.random` they are differentiable by mean and covariances."""
         if not is_key(random_state):
             return plain_samples(self, (mean, cov), size, random_state)
@@ -377,7 +377,7 @@ class Dirichlet(Multivariate):
         size = fnp.sum(gammaln(a)) - gammaln(total)
         return size + (total - count) * psi(total) - fnp.sum((a - 1.0) * psi(a))
 
-    def rvs(self, alpha: ArrayLike, size: ShapeLike = 1, random_state: Any = None) -> Any:
+    def rvs(self, alpha: ArrayLike, size: ShapeLike = 1, random_state: Option = None) -> Array:
         """Samples; with a key of `fg.random` they are differentiable by alpha."""
         if not is_key(random_state):
             return plain_samples(self, (alpha,), size, random_state)
@@ -508,12 +508,14 @@ def completed(p: ArrayLike) -> Array:
     return fnp.concatenate([first, rest], -1)
 
 
-def is_key(x: Any) -> bool:
+def is_key(x: object) -> bool:
     """Whether it looks like a key of `fg.random`."""
     return isinstance(x, Tracer | np.ndarray) and x.dtype == np.uint64 and x.shape == (2,)
 
 
-def plain_samples(dist: Multivariate, parameters: tuple[Any, ...], size: ShapeLike, random_state: Any) -> Any:
+def plain_samples(
+    dist: Multivariate, parameters: tuple[Any, ...], size: ShapeLike, random_state: Option
+) -> Array:
     """SciPy's samples; raises where a parameter is traced."""
     if traced(*parameters):
         raise UnsupportedFunctionError(
@@ -524,7 +526,7 @@ def plain_samples(dist: Multivariate, parameters: tuple[Any, ...], size: ShapeLi
     return dist._scipys.rvs(*parameters, size=size, random_state=random_state)
 
 
-def squeezed(x: ArrayLike, size: ShapeLike) -> Any:
+def squeezed(x: ArrayLike, size: ShapeLike) -> Array:
     """One sample without an axis for the only one, as SciPy gives it."""
     return x[0] if size == 1 else x
 

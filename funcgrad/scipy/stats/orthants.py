@@ -9,6 +9,7 @@ coordinates, so that every order of derivative is right.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -34,7 +35,7 @@ Accuracy = tuple[Any, float, float, Any]
 """SciPy's `maxpts`, `abseps`, `releps`, and the seed of its random numbers."""
 
 
-def scipys_value(accuracy: Accuracy, z: ArrayLike, cov: ArrayLike) -> Any:
+def scipys_value(accuracy: Accuracy, z: ArrayLike, cov: ArrayLike) -> Array:
     """SciPy's probability that a centred normal vector is below z in every coordinate."""
 
     def value(z: Any, cov: Any) -> Any:
@@ -62,7 +63,7 @@ of_several = custom_jvp(scipys_value, nondiff_argnums=(0,))
 
 
 @of_several.defjvp
-def of_several_jvp(accuracy: Accuracy, primals: Any, tangents: Any) -> tuple[Any, Any]:
+def of_several_jvp(accuracy: Accuracy, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """By the faces, and by the edges between two of them."""
     (z, cov), (z_dot, cov_dot) = primals, tangents
     every = range(shape_of(z)[0])
@@ -102,7 +103,7 @@ def probability_below(x: ArrayLike, mean: ArrayLike, cov: ArrayLike, accuracy: A
 
 
 def probability_between(
-    lower: Any, x: ArrayLike, mean: ArrayLike, cov: ArrayLike, accuracy: Accuracy
+    lower: ArrayLike, x: ArrayLike, mean: ArrayLike, cov: ArrayLike, accuracy: Accuracy
 ) -> Array:
     """The probability of the box from `lower` to x: the corners, with a sign for each lower coordinate."""
     total = 0.0

@@ -13,9 +13,10 @@ from funcgrad.api.derivatives.differentiate import jvp
 from funcgrad.numpy import exp
 from funcgrad.scipy.stats.law import Law
 from funcgrad.scipy.stats.moving import value_that_moves
+from funcgrad.types import Array
 
 
-def tangent(law: Law, method: str, out: Any, operands: Sequence[Any], dots: Sequence[Any]) -> Any:
+def tangent(law: Law, method: str, out: Array, operands: Sequence[Any], dots: Sequence[Any]) -> Array:
     """By implicit differentiation of ``F(x, shapes) = q``."""
     _, *shapes = operands
     q_dot, *shapes_dot = dots

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad import random
 from funcgrad.numpy import where
 from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.types import Anything, Array, ShapeLike
 
 SAMPLERS: dict[str, Callable[..., Any]] = {
     "norm": random.normal,
@@ -31,7 +32,7 @@ SHAPED: dict[str, Callable[..., Any]] = {
 """Distributions whose sampler takes the shape parameters, then the shape of the sample."""
 
 
-def samples(dist: Any, key: Any, size: Any, at: Any) -> Any:
+def samples(dist: Anything, key: Array, size: ShapeLike, at: Anything) -> Array:
     """Samples of a distribution, of this size or of the common shape of its parameters."""
     common = np.broadcast_shapes(*[shape_of(x) for x in (*at.shapes, at.loc, at.scale)])
     shape = common if size is None else (size,) if isinstance(size, int) else tuple(size)
@@ -40,7 +41,7 @@ def samples(dist: Any, key: Any, size: Any, at: Any) -> Any:
     return at.placed(standard_samples(dist, key, shape, at))
 
 
-def standard_samples(dist: Any, key: Any, shape: tuple[int, ...], at: Any) -> Any:
+def standard_samples(dist: Anything, key: Array, shape: tuple[int, ...], at: Anything) -> Array:
     """Samples of the standard form."""
     if dist.name in SAMPLERS:
         return SAMPLERS[dist.name](key, shape)

@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.torch.autograd.gradients import grad
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import Anything
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -176,7 +177,7 @@ def gradgradcheck(
     grad_outputs: Operands = None,
     *,
     raise_exception: bool = True,
-    **options: Any,
+    **options: Anything,
 ) -> bool:
     """Whether the second derivatives of `func` agree with finite differences of the first."""
     args = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.torch.autograd.gradients import grad, pulled_back
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operand
 
 __all__ = [
     "UnpackedDualTensor",
@@ -45,12 +48,12 @@ class UnpackedDualTensor(tuple[Any, ...]):
         return f"UnpackedDualTensor(primal={self[0]!r}, tangent={self[1]!r})"
 
     @property
-    def primal(self) -> Any:
+    def primal(self) -> Operand:
         """The value."""
         return self[0]
 
     @property
-    def tangent(self) -> Any:
+    def tangent(self) -> Operand:
         """The tangent, None where there is none."""
         return self[1]
 

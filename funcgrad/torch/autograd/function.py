@@ -19,6 +19,7 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
 from funcgrad.torch.core.views import CUSTOM, MULTIPLE, View
+from funcgrad.types import Anything
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -268,17 +269,17 @@ class Function:
         )
 
     @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(*args: Anything, **kwargs: Anything) -> Operands:
         """Compute the result; override it."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: Operands, output: object) -> Any:
+    def setup_context(ctx: FunctionCtx, inputs: Operands, output: object) -> Operands:
         """Save what `backward` needs, where `forward` takes no `ctx`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Operand) -> Any:
+    def backward(ctx: Anything, *grad_outputs: Operand) -> Operands:
         """The gradients of the inputs from those of the outputs; override it (or `vjp`)."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
@@ -286,7 +287,7 @@ class Function:
         )
 
     @staticmethod
-    def vjp(ctx: FunctionCtx, *grad_outputs: Operand) -> Any:
+    def vjp(ctx: FunctionCtx, *grad_outputs: Operand) -> Operands:
         """Another name for `backward`."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
@@ -294,14 +295,14 @@ class Function:
         )
 
     @staticmethod
-    def jvp(ctx: FunctionCtx, *grad_inputs: object) -> Any:
+    def jvp(ctx: FunctionCtx, *grad_inputs: object) -> Operands:
         """Forward mode, which is not asked for here."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: Anything, **kwargs: Anything) -> Operands:
         """Run `forward`, and remember to run `backward`."""
         node = cls._node_class()
         separate = cls.setup_context is not Function.setup_context
@@ -353,7 +354,9 @@ class Function:
         return made if isinstance(out, tuple) else made[0]
 
 
-def with_defaults(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def with_defaults(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
     """All arguments of a user's forward: its `setup_context` is given those left to their defaults, too."""
     bound = inspect.signature(forward).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -400,7 +403,7 @@ def label_views(made: tuple[Any, ...], node: FunctionNode) -> None:
             x._view.maker = node.function.__name__
 
 
-def attached(x: Operand, node: FunctionNode, k: int, inputs: list[Tensor], remembering: bool) -> Any:
+def attached(x: Operand, node: FunctionNode, k: int, inputs: list[Tensor], remembering: bool) -> Operands:
     """An output of a user's forward, ready to take the node as its history."""
     if not isinstance(x, Tensor):
         return x
@@ -467,7 +470,7 @@ class DelayedError(Node):
         )
 
 
-def once_differentiable(function: Any) -> Any:
+def once_differentiable(function: Callable[..., Any]) -> Operands:
     """Mark a backward that cannot be differentiated again: a second pass through its results raises."""
 
     @functools.wraps(function)

@@ -192,7 +192,7 @@ def jacobian(
     strict: bool = False,
     vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Operands:
     """All derivatives of the outputs of `func` with respect to its inputs, a row for each output element."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(_STRATEGY)
@@ -260,7 +260,7 @@ def hessian(
     strict: bool = False,
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+) -> Operands:
     """The second derivatives of a scalar function."""
     is_tuple, given = _tuple(inputs, "inputs", "hessian")
     single = _scalar(func, "hessian")

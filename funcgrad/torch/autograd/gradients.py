@@ -14,6 +14,7 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything
 
 __all__ = ["grad"]
 
@@ -39,7 +40,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> Any:
+) -> Operands:
     """The derivatives of the sum of `outputs` with respect to each of `inputs`, a dict for a dict of them.
 
     >>> x = fg.torch.tensor(2.0, requires_grad=True)
@@ -100,7 +101,7 @@ def pulled_back(out: Tensor, inputs: list[Tensor], weights: Tensor) -> tuple[Any
     return found
 
 
-def edge_for(t: object) -> Any:
+def edge_for(t: object) -> Anything:
     """The edge whose gradient is asked for."""
     if hasattr(t, "edge"):
         return t.edge
@@ -111,7 +112,7 @@ def edge_for(t: object) -> Any:
     return t._node or t
 
 
-def finished(g: Operand, t: object, k: int, allow: bool, materialize: bool) -> Any:
+def finished(g: Operand, t: object, k: int, allow: bool, materialize: bool) -> Operand:
     """A gradient as it is returned; RuntimeError for one that does not exist and may not be missing."""
     if g is None:
         if not allow:

@@ -15,7 +15,7 @@ from funcgrad.torch.core.backward.packing import disabled, hooked
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.types import Tree
+from funcgrad.types import Anything, Tree
 
 __all__ = [
     "GradientEdge",
@@ -40,7 +40,7 @@ class GradientEdge(tuple[Any, ...]):
         return tuple.__new__(cls, (node, output_nr))
 
     @property
-    def node(self) -> Any:
+    def node(self) -> Anything:
         """The node."""
         return self[0]
 
@@ -50,7 +50,7 @@ class GradientEdge(tuple[Any, ...]):
         return self[1]  # type: ignore[no-any-return]
 
     @property
-    def edge(self) -> Any:
+    def edge(self) -> Anything:
         """The edge as histories hold it."""
         node = self[0]
         if hasattr(node, "variable"):

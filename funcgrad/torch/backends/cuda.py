@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any
 
 __all__ = ["is_built", "matmul", "sdp_kernel"]
 
@@ -23,7 +22,7 @@ def is_built() -> bool:
 
 
 @contextmanager
-def sdp_kernel(*args: Any, **kwargs: Any) -> Iterator[None]:
+def sdp_kernel(*args: object, **kwargs: object) -> Iterator[None]:
     """A context without effect: there is one way to compute attention here."""
     yield
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 __all__ = [
     "allow_tf32",
@@ -34,13 +33,13 @@ def version() -> None:
     """None."""
 
 
-def is_acceptable(tensor: Any) -> bool:
+def is_acceptable(tensor: object) -> bool:
     """False."""
     return False
 
 
 @contextmanager
-def flags(**flags: Any) -> Iterator[None]:
+def flags(**flags: object) -> Iterator[None]:
     """The flags set within a context.
 
     >>> with fg.torch.backends.cudnn.flags(benchmark=True):

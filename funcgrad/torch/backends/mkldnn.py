@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 __all__ = ["allow_tf32", "deterministic", "enabled", "flags", "is_available"]
 
@@ -19,7 +18,7 @@ def is_available() -> bool:
 
 
 @contextmanager
-def flags(**flags: Any) -> Iterator[None]:
+def flags(**flags: object) -> Iterator[None]:
     """The flags set within a context."""
     before = {name: globals()[name] for name in flags}
     globals().update(flags)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from funcgrad.torch.core.backward.packing import pack_saved
 from funcgrad.torch.core.backward.plans import plan_for
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.types import ArrayLike
+from funcgrad.types import ArrayLike, Arrays
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operands
 
 __all__ = [
     "UNCHANGING",
@@ -31,7 +34,7 @@ __all__ = [
 _new = object.__new__
 
 
-def evaluated(op: Op, values: Sequence[Any], params: tuple[Any, ...]) -> Any:
+def evaluated(op: Op, values: Sequence[Any], params: tuple[Any, ...]) -> Operands:
     """The array function of the operation on values, without NumPy's warnings."""
     token = quiet.enter()
     try:
@@ -40,7 +43,7 @@ def evaluated(op: Op, values: Sequence[Any], params: tuple[Any, ...]) -> Any:
         quiet.leave(token)
 
 
-def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
+def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Operands:
     """The result of an operation on tensors (and arrays, which are constants), or the tuple of them."""
     values = [t._value if isinstance(t, Tensor) else t for t in inputs]
     token = quiet.enter()
@@ -52,7 +55,7 @@ def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Any:
     return remembered(op, inputs, values, params, out)
 
 
-def of_its_own(out: object, values: Sequence[Any]) -> Any:
+def of_its_own(out: object, values: Sequence[Any]) -> Operands:
     """The result, copied where NumPy has given a view of an operand: no operation here is a view."""
     if type(out) is not np.ndarray or (out.base is None and not any(out is x for x in values)):
         return out
@@ -137,7 +140,7 @@ def needs_of(inputs: Sequence[Any]) -> int:
 
 def remembered(
     op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], out: ArrayLike
-) -> Any:
+) -> Operands:
     """The tensors of a result, with a history where one of the inputs requires grad."""
     needs = needs_of(inputs) if MODES.grad else 0
     if type(out) is tuple:
@@ -150,7 +153,7 @@ def remembered(
 
 
 def results(
-    op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], outs: Any, needs: int
+    op: Op, inputs: Sequence[Any], values: Sequence[Any], params: tuple[Any, ...], outs: Arrays, needs: int
 ) -> tuple[Tensor, ...]:
     """The tensors of an operation with several results."""
     tensors = tuple([wrap(x) for x in outs])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from funcgrad.torch.core.operand import Operands
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 __all__ = ["Name", "Writer", "read_pickle"]
 
@@ -86,7 +86,7 @@ class _Machine:
         del self.stack[at:]
         return found
 
-    def name(self, path: str) -> Any:
+    def name(self, path: str) -> Anything:
         if path in self.names:
             return self.names[path]
         if path in self.calls:
@@ -232,7 +232,7 @@ def read_pickle(
     calls: Mapping[str, Callable[..., Any]],
     states: Mapping[type, Callable[[Any, Any], Any]],
     persistent: Callable[[Any], Any],
-) -> Any:
+) -> Anything:
     """What a pickle describes. `names` are values, `calls` may be "called", `states` say what "build" does.
 
     Raises pickle.UnpicklingError for what stands in no table.
@@ -271,7 +271,7 @@ class Writer:
         """A global name."""
         self.raw(b"c", module.encode(), b"\n", word.encode(), b"\n")
 
-    def call(self, module: str, word: str, *args: Any) -> None:
+    def call(self, module: str, word: str, *args: object) -> None:
         """A name called with arguments."""
         self.name(module, word)
         self.write(args)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Anything
+
 __all__ = ["MODES", "SEQUENCE", "SETTINGS", "Modes", "quiet"]
 
 
@@ -79,11 +81,11 @@ class _Quiet:
         self._variable = variable
         self._state = state
 
-    def enter(self) -> Any:
+    def enter(self) -> Anything:
         """Silence; returns what `leave` needs."""
         return self._variable.set(self._state)
 
-    def leave(self, token: Any) -> None:
+    def leave(self, token: Anything) -> None:
         """Undo `enter`."""
         self._variable.reset(token)
 

@@ -7,7 +7,7 @@ This module owns the object and its autograd attributes. Operations are given to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
@@ -24,7 +24,7 @@ from funcgrad.torch.core.printing import tensor_text
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.unsupported import missing_attribute
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike
 
 __all__ = ["Tensor", "alias_of", "constant", "method", "own", "wrap"]
 
@@ -342,11 +342,11 @@ class Tensor:
         raise missing_attribute(name)
 
 
-def flatten_tensor(t: Tensor) -> Any:
+def flatten_tensor(t: Tensor) -> tuple[Any, ...]:
     return (t._value,), (type(t), t._rg and t._node is None)
 
 
-def unflatten_tensor(aux: Any, children: Any) -> Tensor:
+def unflatten_tensor(aux: Anything, children: Sequence[Any]) -> Tensor:
     cls, requires_grad = aux
     (value,) = children
     t: Tensor = object.__new__(cls)
@@ -378,7 +378,7 @@ def wrap(value: ArrayLike) -> Tensor:
     return t
 
 
-def own(t: Tensor) -> Any:
+def own(t: Tensor) -> Array:
     """The array of a tensor, as memory that views and changes in place can share."""
     value = t._value
     if type(value) is ndarray:
@@ -395,7 +395,7 @@ def alias_of(t: Tensor) -> Tensor:
     return wrap(own(t))
 
 
-def constant(x: object) -> Any:
+def constant(x: object) -> Array:
     """The value of a tensor, or `x` as it is."""
     return x._value if isinstance(x, Tensor) else x
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import funcgrad as fg
 from funcgrad.extend import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 __all__ = ["own_copy"]
 
 
-def own_copy(x: ArrayLike, *written: Any) -> Any:
+def own_copy(x: ArrayLike, *written: ArrayLike) -> Array:
     """A copy of `x` that takes the values `written`: traced where one of them is."""
     if type(x) is not Tracer and any(type(v) is Tracer for v in written):
         x = np.asarray(x)

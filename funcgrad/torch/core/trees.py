@@ -6,18 +6,22 @@ backward pass compute.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from funcgrad import tree
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.operand import Operands
 from funcgrad.tracing.recorder import recorder_of
+from funcgrad.types import Anything
+
+if TYPE_CHECKING:
+    from funcgrad.tracing.recorder import Recorder
 
 __all__ = ["register_module", "trace_of"]
 
 
-def trace_of(values: Operands) -> Any:
+def trace_of(values: Operands) -> Recorder | None:
     """What identifies the trace that values belong to; None where none is traced."""
     return recorder_of(values)
 
@@ -69,7 +73,7 @@ def _unflatten_module(aux: Any, children: Any) -> Any:
     return module
 
 
-def note_stand_in(original: Any, part: Any) -> None:
+def note_stand_in(original: Anything, part: Anything) -> None:
     """Let an optimiser of the same trace find the tensor that stands for a parameter."""
     if type(getattr(part, "_value", None)) is not Tracer:
         return

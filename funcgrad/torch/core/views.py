@@ -6,6 +6,7 @@ of it) was changed in place with a history, every live view gets a new node that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -20,7 +21,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.traced import own_copy
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 __all__ = [
     "MULTIPLE",
@@ -154,7 +155,7 @@ def live_views(base: Tensor) -> list[Tensor]:
     return [t for r in base._views if (t := r()) is not None]
 
 
-def followed(value: object, chain: tuple[Any, ...]) -> Any:
+def followed(value: object, chain: tuple[Any, ...]) -> Array:
     """What a chain of view functions makes of an array."""
     for op, params in chain:
         value = op.function(value, *params)
@@ -199,7 +200,7 @@ class Poisoned(Node):
         self.maker = maker
         self.seq = next(SEQUENCE)
 
-    def backward_python(self, cotangents: object) -> Any:
+    def backward_python(self, cotangents: object) -> Array:
         """Refuse."""
         raise RuntimeError(_POISONED.format(number=self.number, maker=self.maker))
 
@@ -215,7 +216,7 @@ _POISONED = (
 _AS_STRIDED = Op("AsStridedBackward0", followed)
 
 
-def positions(shape: tuple[int, ...], chain: tuple[Any, ...]) -> Any:
+def positions(shape: tuple[int, ...], chain: tuple[Any, ...]) -> Array:
     """Where in the flat base the elements of a view lie."""
     size = int(np.prod(shape))
     return np.array(followed(np.arange(size).reshape(shape), chain))
@@ -245,12 +246,12 @@ def _copy_slices_name(node: Node) -> str:
 setattr(copy_slices.node_class, "_name", _copy_slices_name)  # noqa: B010 - a class made for it
 
 
-def view_op(name: str, function: Any) -> Op:
+def view_op(name: str, function: Callable[..., Any]) -> Op:
     """An `Op` whose result shares memory with its input."""
     return Op(name, function)
 
 
-def quietly(function: Any, *values: Operand) -> Any:
+def quietly(function: Callable[..., Any], *values: Operand) -> Array:
     """A call without NumPy's warnings."""
     token = quiet.enter()
     try:

@@ -7,6 +7,7 @@ device(type='cpu')
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from funcgrad.torch.core.absent import QUIET, Absent
@@ -71,7 +72,7 @@ def get_rng_state_all() -> list[Any]:
     return []
 
 
-def set_rng_state_all(new_states: Any) -> None:
+def set_rng_state_all(new_states: Iterable[Any]) -> None:
     """Accept the states of no devices."""
     if list(new_states):
         _ABSENT.refused()

@@ -11,7 +11,7 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.discrete import Binomial, F, Flag, _enumerated, logits_of, probs_of
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, size_of
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.distributions.constraints import Constraint
@@ -53,7 +53,7 @@ class Categorical(Distribution):
         return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Anything:
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property

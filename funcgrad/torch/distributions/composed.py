@@ -15,7 +15,7 @@ from funcgrad.torch.distributions.maps import (
     Transform,
     sum_rightmost,
 )
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.distributions.constraints import Constraint
@@ -47,7 +47,7 @@ class Independent(Distribution):
         cut = len(shape) - events
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Distribution:
         batch_shape = size_of(batch_shape)
         inner = self.event_shape[: self.reinterpreted_batch_ndims]
         return Independent(
@@ -130,7 +130,7 @@ class TransformedDistribution(Distribution):
         cut = len(forward) - event_dim
         super().__init__(forward[:cut], forward[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Self:
+    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Self:
         new = type(self).__new__(type(self)) if _instance is None else _instance
         new.__dict__.update(self.__dict__)
         new._batch_shape = size_of(batch_shape)
@@ -144,7 +144,7 @@ class TransformedDistribution(Distribution):
         return bool(self.base_dist.has_rsample)
 
     @dependent_property(is_discrete=False)
-    def support(self) -> Any:
+    def support(self) -> Anything:
         if not self.transforms:
             return self.base_dist.support
         found = self.transforms[-1].codomain

@@ -10,6 +10,7 @@ from typing import Any
 
 from funcgrad.torch.distributions import constraints, transforms
 from funcgrad.torch.distributions.constraints import Constraint
+from funcgrad.types import Anything
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
@@ -24,7 +25,7 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._makers: dict[Any, Callable[[Any], Any]] = {}
 
-    def register(self, constraint: Any, factory: Any = None) -> Any:
+    def register(self, constraint: Anything, factory: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Register a function from a constraint to a transform, for a constraint or a class of them."""
         if factory is None:
             return lambda made: self.register(constraint, made)

@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
+from funcgrad.types import Number, Option
 
 __all__ = [
     "Constraint",
@@ -82,11 +83,11 @@ class _Dependent(Constraint):
         self._event_dim = event_dim
 
     @property
-    def is_discrete(self) -> Any:
+    def is_discrete(self) -> Option:
         return _known(self._is_discrete, "is_discrete")
 
     @property
-    def event_dim(self) -> Any:
+    def event_dim(self) -> Number:
         return _known(self._event_dim, "event_dim")
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
@@ -187,11 +188,11 @@ class independent(Constraint):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
     @property
-    def is_discrete(self) -> Any:
+    def is_discrete(self) -> Option:
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> Any:
+    def event_dim(self) -> Number:
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def check(self, value: Operand) -> Operand:
@@ -227,11 +228,11 @@ class MixtureSameFamilyConstraint(Constraint):
         self.base_constraint = base_constraint
 
     @property
-    def is_discrete(self) -> Any:
+    def is_discrete(self) -> Option:
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> Any:
+    def event_dim(self) -> Number:
         return self.base_constraint.event_dim
 
     def check(self, value: Operand) -> Operand:
@@ -250,7 +251,7 @@ class _Several(Constraint):
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
 
     @property
-    def is_discrete(self) -> bool:
+    def is_discrete(self) -> Option:
         return any(c.is_discrete for c in self.cseq)
 
 
@@ -258,7 +259,7 @@ class cat(_Several):
     """Pieces of a value along a dimension, each in a region of its own."""
 
     @property
-    def event_dim(self) -> Any:
+    def event_dim(self) -> Number:
         return max(c.event_dim for c in self.cseq)
 
     def check(self, value: Operand) -> Operand:
@@ -270,7 +271,7 @@ class stack(_Several):
     """Entries of a value along a dimension, each in a region of its own."""
 
     @property
-    def event_dim(self) -> Any:
+    def event_dim(self) -> Number:
         found = max(c.event_dim for c in self.cseq)
         return found + 1 if self.dim + found < 0 else found
 

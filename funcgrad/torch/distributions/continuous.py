@@ -13,7 +13,7 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily
 from funcgrad.torch.operations.creating.random import default_generator
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 __all__ = ["Cauchy", "GeneralizedPareto", "Laplace", "Normal", "Uniform", "VonMises"]
 
@@ -172,7 +172,7 @@ class Uniform(Distribution):
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Anything:
         return constraints.interval(self.low, self.high)
 
     @property
@@ -220,7 +220,7 @@ class GeneralizedPareto(Distribution):
         self._init(validate_args, loc=loc, scale=scale, concentration=concentration)
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Anything:
         upper = torch.where(self.concentration < 0, self.loc - self.scale / self.concentration, math.inf)
         return constraints.interval(self.loc, upper)
 

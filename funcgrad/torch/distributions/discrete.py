@@ -12,7 +12,7 @@ from funcgrad.torch.distributions.constraints import dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all
 from funcgrad.torch.distributions.gammas import standard_gamma
 from funcgrad.torch.operations.creating.random import default_generator
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 __all__ = [
     "Bernoulli",
@@ -174,7 +174,7 @@ class Binomial(_ByProbability):
         self.total_count: Any = self.__dict__["total_count"].type_as(self._param)
 
     @dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Anything:
         return constraints.integer_interval(0, self.total_count)
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions.constraints import is_dependent
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.size import Size
@@ -109,7 +109,7 @@ class Distribution:
         constraint = self.arg_constraints.get(name)
         return 0 if constraint is None or is_dependent(constraint) else int(constraint.event_dim)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Distribution:
         """The distribution with its batch expanded to a shape."""
         new = type(self).__new__(type(self)) if _instance is None else _instance
         shape = size_of(batch_shape)

@@ -6,8 +6,6 @@ The draw `z` of shape `a` solves ``P(a, z) = u`` for a fixed `u`, so that ``dz/d
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad import torch
@@ -15,13 +13,14 @@ from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.operations.creating.random import default_generator
+from funcgrad.types import Anything
 
 __all__ = ["standard_gamma"]
 
 
 class _StandardGamma(Function):
     @staticmethod
-    def forward(ctx: Any, shape: Operand) -> Operand:
+    def forward(ctx: Anything, shape: Operand) -> Operand:
         rng = default_generator.bits
         found = rng.gamma(shape.detach().double().numpy())
         value = torch.as_tensor(np.asarray(found)).to(shape.dtype)
@@ -30,7 +29,7 @@ class _StandardGamma(Function):
         return value
 
     @staticmethod
-    def backward(ctx: Any, g: Operand) -> Any:
+    def backward(ctx: Anything, g: Operand) -> Operand:
         shape, value = ctx.saved_tensors
         a = shape.detach().double().requires_grad_()
         z = value.detach().double()

@@ -34,6 +34,7 @@ from funcgrad.torch.distributions.vectors import (
     MultivariateNormal,
     batch_mahalanobis,
 )
+from funcgrad.types import Anything
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -42,7 +43,7 @@ _REGISTRY: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 _FOUND: dict[tuple[type, type], Callable[[Any, Any], Any] | None] = {}
 
 
-def register_kl(type_p: Any, type_q: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def register_kl(type_p: Anything, type_q: Anything) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function for pairs of these classes (and classes below them)."""
     for kind in (type_p, type_q):
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):

@@ -10,7 +10,7 @@ from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.distributions.constraints import Constraint
@@ -135,11 +135,11 @@ class _Inverse(Transform):
         self._inv = transform
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:
+    def domain(self) -> Anything:
         return self._inv.codomain
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:
+    def codomain(self) -> Anything:
         return self._inv.domain
 
     @property
@@ -151,10 +151,10 @@ class _Inverse(Transform):
         return self._inv.sign
 
     @property
-    def inv(self) -> Any:
+    def inv(self) -> Anything:
         return self._inv
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Anything:
         return self._inv.with_cache(cache_size).inv
 
     def __eq__(self, other: object) -> bool:
@@ -456,7 +456,7 @@ class CumulativeDistributionTransform(Transform):
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Anything:
         return self.distribution.support
 
     def _call(self, x: Any) -> Any:

@@ -20,7 +20,7 @@ from funcgrad.torch.distributions.maps import (
     PowerTransform,
     StickBreakingTransform,
 )
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 __all__ = [
     "Gumbel",
@@ -45,7 +45,7 @@ class _Family(TransformedDistribution):
         # Parameters that are the base's are not shown.
         return Distribution.__repr__(self)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Anything:
         new = super().expand(batch_shape, _instance)
         for name in self.arg_constraints:
             if name in self.__dict__:
@@ -95,7 +95,7 @@ class LogisticNormal(TransformedDistribution):
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
-        base = Normal(loc, scale, validate_args)
+        base: Distribution = Normal(loc, scale, validate_args)
         if not base.batch_shape:
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
@@ -203,7 +203,7 @@ class Pareto(_Family):
         super().__init__(base.expand(shape), transforms, validate_args=validate_args)
 
     @dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Anything:
         return constraints.greater_than_eq(self.scale)
 
     @property

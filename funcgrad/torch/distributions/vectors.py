@@ -10,7 +10,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution, ExponentialFamily, broadcast_all, size_of
 from funcgrad.torch.distributions.gammas import standard_gamma
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 __all__ = [
     "Beta",
@@ -214,7 +214,7 @@ class MultivariateNormal(Distribution):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return found.expand(shape)
 
-    def expand(self, batch_shape: ShapeLike, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Distribution:
         new = type(self).__new__(type(self)) if _instance is None else _instance
         shape = (*size_of(batch_shape), *self.event_shape)
         new.__dict__.update(self.__dict__)

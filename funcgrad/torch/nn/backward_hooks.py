@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Anything
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operands
 
 __all__ = ["watched_inputs", "watched_outputs"]
 
@@ -76,13 +80,13 @@ class BackwardHookFunction(Function):
     """The identity in front of a module."""
 
     @staticmethod
-    def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Anything, watch: Watch, *tensors: Tensor) -> tuple[Tensor, ...]:
         """The same tensors."""
         ctx.watch = watch
         return tuple([t.view_as(t) for t in tensors])
 
     @staticmethod
-    def backward(ctx: Any, *grads: Operand) -> tuple[Any, ...]:
+    def backward(ctx: Anything, *grads: Operand) -> tuple[Any, ...]:
         """The same gradients, after the hooks."""
         return (None, *ctx.watch.inputs_seen(grads))
 
@@ -93,13 +97,13 @@ class Outputs(Function):
     node_name = "BackwardHookFunctionBackward"
 
     @staticmethod
-    def forward(ctx: Any, watch: Watch, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Anything, watch: Watch, *tensors: Tensor) -> tuple[Tensor, ...]:
         """The same tensors."""
         ctx.watch = watch
         return tuple([t.view_as(t) for t in tensors])
 
     @staticmethod
-    def backward(ctx: Any, *grads: Operand) -> tuple[Any, ...]:
+    def backward(ctx: Anything, *grads: Operand) -> tuple[Any, ...]:
         """The same gradients, after the hooks that come first."""
         return (None, *ctx.watch.outputs_seen(grads))
 
@@ -121,7 +125,7 @@ def watched_inputs(
     return watch, tuple(found)
 
 
-def watched_outputs(watch: Watch, out: Operand) -> Any:
+def watched_outputs(watch: Watch, out: Operand) -> Operands:
     """The result of the call, a tensor or a tuple with tensors, behind an identity."""
     outs = as_tuple(out)
     places = [k for k, x in enumerate(outs) if isinstance(x, Tensor) and x._rg]

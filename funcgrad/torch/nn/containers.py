@@ -12,7 +12,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.module import Module, indented
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.types import Index
+from funcgrad.types import Anything, Index
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
@@ -214,19 +214,19 @@ class ModuleDict(Module):
         """Remove all."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Anything:
         """Remove and return a module."""
         return self._modules.pop(key)
 
-    def keys(self) -> Any:
+    def keys(self) -> Iterable[str]:
         """The names."""
         return self._modules.keys()
 
-    def items(self) -> Any:
+    def items(self) -> Iterable[tuple[str, Any]]:
         """The names and modules."""
         return self._modules.items()
 
-    def values(self) -> Any:
+    def values(self) -> Iterable[Any]:
         """The modules."""
         return self._modules.values()
 
@@ -242,7 +242,7 @@ class ModuleDict(Module):
             self[name] = module
 
 
-def parameter_line(name: object, value: Any, tensor_type: bool) -> str:
+def parameter_line(name: object, value: object, tensor_type: bool) -> str:
     """One line of a printed list or dictionary of parameters."""
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
@@ -252,7 +252,7 @@ def parameter_line(name: object, value: Any, tensor_type: bool) -> str:
     return f"  ({name}): {word} containing: [{kind} of size {size}]"
 
 
-def held(value: Any) -> Any:
+def held(value: object) -> Anything:
     """A tensor as a parameter; anything else as it is."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
@@ -350,11 +350,11 @@ class ParameterDict(Module):
     def __contains__(self, key: object) -> bool:
         return key in self._keys
 
-    def keys(self) -> Any:
+    def keys(self) -> Iterable[str]:
         """The names."""
         return self._keys.keys()
 
-    def values(self) -> Any:
+    def values(self) -> Iterable[Any]:
         """The parameters."""
         return [self[key] for key in self._keys]
 
@@ -362,17 +362,17 @@ class ParameterDict(Module):
         """The names and parameters."""
         return [(key, self[key]) for key in self._keys]
 
-    def get(self, key: str, default: object = None) -> Any:
+    def get(self, key: str, default: object = None) -> Anything:
         """The parameter of that name, or `default`."""
         return getattr(self, key) if key in self._keys else default
 
-    def setdefault(self, key: str, default: object = None) -> Any:
+    def setdefault(self, key: str, default: object = None) -> Anything:
         """The parameter of that name, which is `default` from now on if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Anything:
         """Remove and return a parameter."""
         found = self[key]
         del self[key]

@@ -13,7 +13,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.creating.random import Generator, generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Number
+from funcgrad.types import Array, Number
 
 __all__ = [
     "calculate_gain",
@@ -73,7 +73,7 @@ def put(tensor: Tensor, values: Operand) -> Tensor:
     return tensor
 
 
-def drawn(name: str, tensor: Tensor, generator: Generator | None = None) -> Any:
+def drawn(name: str, tensor: Tensor, generator: Generator | None = None) -> Array:
     """Numbers of one of PyTorch's distributions in the tensor's shape and dtype, as an array."""
     return FUNCTIONS[name](*tensor._value.shape, dtype=tensor.dtype, generator=generator)._value
 

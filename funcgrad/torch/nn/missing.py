@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 from funcgrad.torch.core.unsupported import reason_for
+from funcgrad.types import Anything
 
 __all__ = ["elsewhere", "missing"]
 
@@ -25,7 +25,7 @@ def missing(module: str, name: str) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
-def elsewhere(module: str, name: str) -> Any:
+def elsewhere(module: str, name: str) -> Anything:
     """A public class of ``torch.nn``; AttributeError where there is none of this name."""
     front = import_module("funcgrad.torch.nn")
     if name in front.__all__:

@@ -20,7 +20,7 @@ from funcgrad.torch.nn.module_parts import Parts
 from funcgrad.torch.nn.module_state import LoadResult, State
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 from funcgrad.torch.operations.creating.creation import require_cpu
-from funcgrad.types import Device
+from funcgrad.types import Anything, Device, DTypeLike
 
 __all__ = ["LoadResult", "Module"]
 
@@ -76,7 +76,7 @@ class Module(Calls, State, Parts):
         for table in HOOK_TABLES:
             held[table] = OrderedDict()
 
-    def forward(self, *args: Any, **kwargs: Any) -> Operand:
+    def forward(self, *args: Anything, **kwargs: Anything) -> Operand:
         """What the module computes; every module defines its own."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
@@ -191,14 +191,14 @@ class Module(Calls, State, Parts):
 
     # -- changes to all of it --------------------------------------------------------------------------
 
-    def apply(self, fn: Callable[[Module], Any]) -> Any:
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call `fn` on every module below, then on this one; returns it."""
         for module in self.children():
             module.apply(fn)
         fn(self)
         return self
 
-    def train(self, mode: bool = True) -> Module:
+    def train(self, mode: bool = True) -> Self:
         """Set this module and those below it to training (or with False to evaluation); returns it."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -207,7 +207,7 @@ class Module(Calls, State, Parts):
             module.train(mode)
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """Set this module and those below it to evaluation; returns it."""
         return self.train(False)
 
@@ -232,7 +232,7 @@ class Module(Calls, State, Parts):
                     grad.requires_grad_(False)
                 grad.zero_()
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace the values of all parameters, their gradients, and all buffers; returns the module."""
         if recurse:
             for module in self.children():
@@ -250,7 +250,7 @@ class Module(Calls, State, Parts):
                 self._buffers[name] = fn(buffer)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Anything, **kwargs: Anything) -> Self:
         """Convert floating-point parameters and buffers to a dtype; returns the module."""
 
         dtype = kwargs.get("dtype", next((x for x in args if isinstance(x, torch_dtype_class)), None))
@@ -266,7 +266,7 @@ class Module(Calls, State, Parts):
 
         return self._apply(converted)
 
-    def type(self, dst_type: Any) -> Any:
+    def type(self, dst_type: DTypeLike) -> Self:
         """Convert all parameters and buffers to a dtype; returns the module."""
 
         def converted(t: Tensor) -> Tensor:
@@ -274,15 +274,15 @@ class Module(Calls, State, Parts):
 
         return self._apply(converted)
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Convert floating-point parameters and buffers to float32; returns the module."""
         return self.to(ALL_DTYPES["float32"])
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Convert floating-point parameters and buffers to float64; returns the module."""
         return self.to(ALL_DTYPES["float64"])
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """Convert floating-point parameters and buffers to float16; returns the module."""
         return self.to(ALL_DTYPES["float16"])
 

@@ -10,6 +10,7 @@ from funcgrad.torch.core.backward.hooks import RemovableHandle, registered
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.types import Anything
 
 __all__ = ["LoadResult", "State"]
 
@@ -46,8 +47,8 @@ class State:
     _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
 
     def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
+        self, *args: Anything, destination: Anything = None, prefix: str = "", keep_vars: bool = False
+    ) -> Anything:
         """Parameters and persistent buffers by path: tensors on the same memory, without history."""
         if args:
             destination = args[0]
@@ -71,7 +72,7 @@ class State:
                 destination = found
         return destination
 
-    def get_extra_state(self) -> Any:
+    def get_extra_state(self) -> Anything:
         """More state for the state dictionary, for modules that define it."""
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.module import Module
+from funcgrad.types import Anything
 
 __all__ = ["DataParallel"]
 
@@ -24,6 +25,6 @@ class DataParallel(Module):
         self.module = module
         self.device_ids: list[int] = []
 
-    def forward(self, *inputs: Operand, **kwargs: Any) -> Operand:
+    def forward(self, *inputs: Operand, **kwargs: Anything) -> Operand:
         """``module(*inputs, **kwargs)``."""
         return self.module(*inputs, **kwargs)

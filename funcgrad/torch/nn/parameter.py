@@ -7,7 +7,7 @@ from typing import Any
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import ArrayLike
+from funcgrad.types import ArrayLike, ShapeLike
 
 __all__ = ["Buffer", "Parameter", "UninitializedParameter"]
 
@@ -54,7 +54,7 @@ def owning(cls: type, value: ArrayLike, requires_grad: bool) -> Operand:
     return t
 
 
-def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Any:
+def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Operand:
     """What pickle calls to make a parameter again."""
     return owning(cls, value, requires_grad)
 
@@ -85,7 +85,7 @@ class UninitializedParameter(Parameter):
         """What `__new__` has done."""
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> ShapeLike:
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "

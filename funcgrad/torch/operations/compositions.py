@@ -18,7 +18,7 @@ from funcgrad.torch.operations.creating.creation import shape_of
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, take_out, with_out
-from funcgrad.types import AxisLike, Number, ShapeLike
+from funcgrad.types import ArrayLike, AxisLike, Number, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.operations.creating.random import Generator
@@ -143,7 +143,12 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 @operation()
 def histogram(
-    input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+    input: Tensor,
+    bins: ArrayLike,
+    *,
+    range: ArrayLike = None,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> Operands:
     """Counts (or sums of weights) between edges, and the edges."""
     value = input._value.reshape(-1)

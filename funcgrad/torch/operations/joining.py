@@ -175,7 +175,7 @@ def _flip_of_nothing(x: Any, axes: Any) -> Any:
 
 
 @operation()
-def flip(input: Tensor, *along: Any, dims: AxisLike = None) -> Operand:
+def flip(input: Tensor, *along: AxisLike, dims: AxisLike = None) -> Operand:
     """The dimensions reversed."""
     along = along if dims is None else (dims,)
     given = along[0] if len(along) == 1 and not isinstance(along[0], int) else along
@@ -203,7 +203,7 @@ def _roll(x: Any, shifts: Any, axes: Any) -> Any:
 
 
 @operation()
-def roll(input: Tensor, shifts: Any, dims: AxisLike = None) -> Operand:
+def roll(input: Tensor, shifts: ShapeLike, dims: AxisLike = None) -> Operand:
     """Elements moved along dimensions; what falls off comes back in."""
     shifts = shifts if isinstance(shifts, int) else tuple(shifts)
     if shifts == ():

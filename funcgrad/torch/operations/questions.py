@@ -20,6 +20,7 @@ from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.operations.creating.conversion import CPU
 from funcgrad.torch.operations.pointwise.arithmetic import result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.types import ShapeLike
 
 __all__ = ["STRIDED", "layout"]
 
@@ -28,7 +29,7 @@ __all__ = ["STRIDED", "layout"]
 
 
 @method()
-def size(self: Tensor, dim: int | None = None) -> Any:
+def size(self: Tensor, dim: int | None = None) -> ShapeLike:
     """The shape, or the size of one dimension."""
     shape = self._value.shape
     if dim is None:

@@ -20,7 +20,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
-from funcgrad.types import Array, AxisLike, DTypeLike
+from funcgrad.types import Anything, Array, AxisLike, DTypeLike
 
 __all__ = ["RETURN_TYPES", "chosen_dtype", "named"]
 
@@ -29,7 +29,7 @@ RETURN_TYPES: dict[str, Any] = {}
 
 
 @functools.cache
-def named(name: str, fields: str = "values indices") -> Any:
+def named(name: str, fields: str = "values indices") -> Anything:
     """The class of PyTorch's result of several parts, as ``torch.return_types.max``."""
     namedtuple_of: Any = namedtuple  # the name is not known here
     made = namedtuple_of(name, fields.split())
@@ -44,7 +44,7 @@ def named(name: str, fields: str = "values indices") -> Any:
     return made
 
 
-def chosen_dtype(dtype: DTypeLike, x: Tensor, *, widen: bool = False) -> Any:
+def chosen_dtype(dtype: DTypeLike, x: Tensor, *, widen: bool = False) -> np.dtype[Any]:
     """The dtype of a reduction: the one given, int64 for integers, else the tensor's."""
     if dtype is not None:
         return numpy_dtype(dtype)

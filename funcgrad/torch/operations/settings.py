@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.operations.creating.conversion import device
 from funcgrad.torch.operations.registry import published
+from funcgrad.types import Anything
 
 __all__: list[str] = []
 
@@ -72,7 +73,7 @@ def set_default_device(wanted: object) -> None:
 
 
 @published()
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Anything) -> None:
     """Choose the dtype of Python floats by the name of a tensor type."""
     names = {
         "torch.FloatTensor": np.float32,

@@ -90,7 +90,7 @@ class Adam(Stepwise):
         names = {"exp_avg": 0.0, "exp_avg_sq": 0.0}
         return names | {"max_exp_avg_sq": 0.0} if group["amsgrad"] else names
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]
         lr, decay = number(group["lr"]), group["weight_decay"]
         if decay and not group["decoupled_weight_decay"]:
@@ -177,7 +177,7 @@ class Adamax(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"exp_avg": 0.0, "exp_inf": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]
         if group["weight_decay"]:
             g += group["weight_decay"] * bundle.values()
@@ -228,7 +228,7 @@ class NAdam(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]
         lr, decay, n = number(group["lr"]), group["weight_decay"], bundle.count
         change = 0.0
@@ -290,7 +290,7 @@ class RAdam(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]
         lr, decay, n = number(group["lr"]), group["weight_decay"], bundle.count
         change: Any = 0.0

@@ -62,7 +62,7 @@ class RMSprop(Stepwise):
             names["grad_avg"] = 0.0
         return names
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         if group["weight_decay"]:
             g += group["weight_decay"] * bundle.values()
         square = averaged(bundle.arrays["square_avg"], g * g, group["alpha"])
@@ -131,7 +131,7 @@ class Adagrad(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"sum": group["initial_accumulator_value"]}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         if group["weight_decay"]:
             g += group["weight_decay"] * bundle.values()
         lr = number(group["lr"]) / (1 + (bundle.count - 1) * group["lr_decay"])
@@ -179,7 +179,7 @@ class Adadelta(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"square_avg": 0.0, "acc_delta": 0.0}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         if group["weight_decay"]:
             g += group["weight_decay"] * bundle.values()
         rho, eps = group["rho"], group["eps"]
@@ -224,7 +224,7 @@ class Rprop(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"prev": 0.0, "step_size": number(group["lr"])}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         smaller, larger = group["etas"]
         previous, size = bundle.arrays["prev"], bundle.arrays["step_size"]
         same = previous * g

@@ -19,7 +19,7 @@ from funcgrad.torch.optim.optimizer import (
     number,
     require_no_history,
 )
-from funcgrad.types import Array, Number
+from funcgrad.types import Array, Number, Result
 
 __all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]
 
@@ -38,7 +38,7 @@ class _ByTensor(Optimizer):
         """The first state of a parameter."""
         raise NotImplementedError
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Result:
         """Change the parameters once; returns what the closure returned."""
         loss = evaluated(closure)
         for group in self.param_groups:
@@ -263,7 +263,7 @@ class Muon(_ByTensor):
         value -= rate * change
 
 
-def orthogonalised(g: Array, group: dict[str, Any]) -> Any:
+def orthogonalised(g: Array, group: dict[str, Any]) -> Array:
     """The nearest orthogonal matrix, roughly: some steps of Newton and Schulz's iteration."""
     a, b, c = group["ns_coefficients"]
     x = g.T if g.shape[0] > g.shape[1] else g

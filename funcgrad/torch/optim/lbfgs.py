@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.optimizer import Optimizer, checked, evaluated, flat, shaped
+from funcgrad.types import Array, Result
 
 __all__ = ["LBFGS"]
 
@@ -81,7 +82,7 @@ class LBFGS(Optimizer):
             p._version_box[0] += 1
             start = end
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Result:
         """Up to `max_iter` quasi-Newton steps; returns the loss before the first."""
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
@@ -267,7 +268,7 @@ C1, C2 = 1e-4, 0.9
 def strong_wolfe(
     evaluate: Callable[[float], Evaluation],
     t: float,
-    d: Any,
+    d: Array,
     f: float,
     g: Operand,
     slope: float,

@@ -50,7 +50,7 @@ class _Required:
 required: Any = _Required()
 
 
-def evaluated(closure: Callable[[], Any] | None) -> Any:
+def evaluated(closure: Callable[[], Any] | None) -> Array:
     """What the closure returns, with histories on; None without one."""
     if closure is None:
         return None
@@ -109,7 +109,7 @@ class Optimizer:
 
     _opt_called = False
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Array:
         """Change the parameters once; returns what the closure returned."""
         raise NotImplementedError
 
@@ -341,7 +341,7 @@ class Bundle:
         return made
 
     @property
-    def count(self) -> Any:
+    def count(self) -> Array:
         """How many steps these parameters have made: an int, or traced."""
         first: Any = self.memory[0]
         return int(first) if type(self.memory) is np.ndarray else np.float64(1.0) * first
@@ -355,7 +355,7 @@ class Bundle:
                 return False
         return all(state.get(name) is t for state, name, t in self.tensors)
 
-    def gradients(self, maximize: bool) -> Any:
+    def gradients(self, maximize: bool) -> Array:
         """All gradients, one after the other; negative ones to maximise."""
         parts: list[Any] = [flat(p._grad._value) for p in self.params]  # type: ignore[union-attr]
         if type(self.memory) is Tracer:
@@ -366,11 +366,11 @@ class Bundle:
         np.concatenate(parts, out=self.g)
         return np.negative(self.g, out=self.g) if maximize else self.g
 
-    def values(self) -> Any:
+    def values(self) -> Array:
         """All parameters, one after the other."""
         return np.concatenate([flat(p._value) for p in self.params])
 
-    def add(self, change: Any) -> None:
+    def add(self, change: Array) -> None:
         """Add a flat array to the parameters, in place."""
         for p, (a, b, shape) in zip(self.params, self.places, strict=True):
             value: Any = own(p)
@@ -416,11 +416,11 @@ class Stepwise(Optimizer):
         """The arrays that the state has, with their first values."""
         raise NotImplementedError
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         """What to add to the parameters; changes the state in place. `g` may be overwritten."""
         raise NotImplementedError
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Array:
         """Change the parameters once; returns what the closure returned."""
         loss = evaluated(closure)
         for k, group in enumerate(self.param_groups):

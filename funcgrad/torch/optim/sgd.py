@@ -65,7 +65,7 @@ class SGD(Stepwise):
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"momentum_buffer": 0.0} if group["momentum"] else {}
 
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Any:
+    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         if group["weight_decay"]:
             g += group["weight_decay"] * bundle.values()
         momentum = group["momentum"]

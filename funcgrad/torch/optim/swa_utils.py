@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.tensor import Tensor
@@ -14,7 +14,10 @@ from funcgrad.torch.nn.module import Module
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group
 from funcgrad.torch.optim.optimizer import Optimizer
-from funcgrad.types import Device
+from funcgrad.types import Anything, Device
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operands
 
 __all__ = [
     "SWALR",
@@ -99,7 +102,7 @@ class AveragedModel(Module):
         self.register_buffer("n_averaged", FUNCTIONS["tensor"](0))
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Anything, **kwargs: Anything) -> Operands:
         """What the averaged module computes."""
         return self.module(*args, **kwargs)
 

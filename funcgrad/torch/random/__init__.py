@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from funcgrad.torch.operations.creating.random import (
     default_generator,
@@ -28,7 +27,7 @@ __all__ = [
 
 @contextmanager
 def fork_rng(
-    devices: Any = None,
+    devices: object = None,
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",

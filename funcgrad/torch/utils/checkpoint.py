@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.core.backward.engine import Captures, accumulate, as_tensor, nodes_behind, run_backward
 from funcgrad.torch.core.backward.grad_mode import enable_grad, no_grad
@@ -14,6 +14,10 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.random import default_generator
+from funcgrad.types import Anything, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operands
 
 __all__ = [
     "CheckpointError",
@@ -111,7 +115,7 @@ def _own(t: Tensor) -> Tensor:
     return own
 
 
-def replaced(thing: Any, change: Callable[[Tensor], Tensor]) -> Any:
+def replaced(thing: Tree, change: Callable[[Tensor], Tensor]) -> Tree:
     """Tuples, lists and dictionaries with every tensor in them changed."""
     if isinstance(thing, Tensor):
         return change(thing)
@@ -155,7 +159,7 @@ def captured_leaves(outs: list[Tensor], given: list[Tensor]) -> list[Tensor]:
     return list(found.values())
 
 
-def noop_context_fn() -> Any:
+def noop_context_fn() -> tuple[Any, ...]:
     """Contexts that do nothing."""
     return nullcontext(), nullcontext()
 
@@ -169,7 +173,7 @@ def checkpoint(
     debug: bool = False,
     preserve_rng_state: bool = True,
     **kwargs: object,
-) -> Any:
+) -> Operands:
     """``function(*args)``, of which only the arguments are kept for the backward pass.
 
     >>> x = fg.torch.tensor(2.0, requires_grad=True)
@@ -224,8 +228,8 @@ def checkpoint(
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Operand, use_reentrant: bool = True, **options: Any
-) -> Any:
+    functions: Anything, segments: int, input: Operand, use_reentrant: bool = True, **options: object
+) -> Operands:
     """Functions one after another, in checkpointed segments."""
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = max(len(steps) // segments, 1)

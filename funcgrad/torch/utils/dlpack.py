@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.conversion import from_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
 
 
-def to_dlpack(tensor: Tensor) -> Any:
+def to_dlpack(tensor: Tensor) -> object:
     """The capsule that other libraries import."""
     return tensor.__dlpack__()

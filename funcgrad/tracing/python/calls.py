@@ -35,6 +35,7 @@ from funcgrad.tracing.python.handed import needs_a_key
 from funcgrad.tracing.python.matching import asking_for_classes
 from funcgrad.tracing.python.operating import BINARY, OPERATORS, UNARY, is_asked
 from funcgrad.tracing.python.owners import is_of_package, is_users
+from funcgrad.types import Anything
 
 __all__ = ["CallCache", "Twins"]
 
@@ -163,7 +164,7 @@ class CallRewriter(ast.NodeTransformer):
         return node
 
 
-def is_listing(function: Any) -> bool:
+def is_listing(function: Anything) -> bool:
     """Whether a function of NumPy's takes arrays and makes none of another kind: its lists alone matter."""
     return type(function).__name__ == "_ArrayFunctionDispatcher" and function.__name__ in _COMMON
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = ["INSIDE", "Inside"]
 
 
-def unchanged(x: object) -> Any:
+def unchanged(x: object) -> Anything:
     """The argument."""
     return x
 
 
-def nothing(_: Any) -> Any:
+def nothing(_: object) -> Anything:
     """None."""
     return None
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.tracing.python.owners import is_users
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 __all__ = ["BINARY", "OPERATORS", "UNARY", "is_asked", "operated"]
 
@@ -46,7 +47,7 @@ def is_asked(name: str | None, theirs: frozenset[str]) -> bool:
     return name is not None and not theirs.isdisjoint([f"__{name}__", f"__r{name}__", f"__i{name}__"])
 
 
-def method_of(kind: type, name: str) -> Any:
+def method_of(kind: type, name: str) -> Anything:
     """What a class has under a name, its own or inherited, as it stands in the class."""
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 

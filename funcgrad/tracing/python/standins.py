@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.types import Anything
+
 Function = Callable[..., Any]
 Condition = Callable[[tuple[Any, ...], dict[str, Any]], bool]
 
@@ -20,12 +22,12 @@ def always(_args: tuple[Any, ...], _kwargs: dict[str, Any]) -> bool:
     return True
 
 
-def stands_in(theirs: Any, ours: Any, condition: Condition = always) -> None:
+def stands_in(theirs: object, ours: Anything, condition: Condition = always) -> None:
     """Enter a function that stands in for a library's under a condition on its arguments."""
     _STAND_INS[theirs] = ours, condition
 
 
-def stand_in_for(function: Any) -> Function | None:
+def stand_in_for(function: Anything) -> Function | None:
     """What is called instead of a library's function; None where it is called as it is."""
     found = _STAND_INS.get(function)
     if found is None:

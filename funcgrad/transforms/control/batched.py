@@ -15,6 +15,7 @@ from funcgrad.transforms.control.forward import indices
 from funcgrad.transforms.control.step import Parts, Step, either
 from funcgrad.transforms.replay import transforming
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Array
 
 
 class BatchedStep(NamedTuple):
@@ -48,7 +49,7 @@ def batched_step(step: Step, size: int, batched: Parts[bool]) -> BatchedStep:
         batched = batched._replace(carry=grown)
 
 
-def with_axis(x: object, size: int) -> Any:
+def with_axis(x: object, size: int) -> Array:
     """`x` repeated along a new axis 0."""
     shape = aval(x).shape
     return broadcast(x, (size, *shape), tuple(range(1, len(shape) + 1)))

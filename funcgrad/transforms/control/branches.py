@@ -31,6 +31,7 @@ from funcgrad.transforms.linearize import (
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import record_transpose
+from funcgrad.types import Array
 
 Branches = tuple[Program, ...]
 
@@ -101,7 +102,7 @@ class LinearBranches(NamedTuple):
     dotted: Flags
 
 
-def is_there_later(recorder: Recorder, x: Any) -> bool:
+def is_there_later(recorder: Recorder, x: Array) -> bool:
     """Whether an operand of a branch is there on the way back at no cost: a number, or what lasts.
 
     An array that a loop carries is another one on every trip, and to keep it would be to keep all of these.

@@ -43,7 +43,7 @@ from funcgrad.transforms.control.step import (
     with_outputs,
 )
 from funcgrad.transforms.control.updates import changed_operands
-from funcgrad.types import Number
+from funcgrad.types import Array, Arrays, Number
 
 
 class Cond(Primitive):
@@ -76,7 +76,7 @@ class Cond(Primitive):
     def _run(self) -> list[Run | None]:
         return [None] * len(self.branches)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         k = min(max(int(values[0]), 0), len(self.branches) - 1)
         run = self._run[k]
         if run is None:
@@ -119,10 +119,10 @@ class Cond(Primitive):
         depends = self.dependent_results(flags)
         return not flags[0] and all(is_linear(branch, flags[1:], depends) for branch in self.branches)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         return self.transpose_onto([None] * len(inputs), cotangent, *inputs)
 
-    def transpose_onto(self, totals: Sequence[Any], cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose_onto(self, totals: Sequence[Any], cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
         assert recorder is not None, "a transpose rule runs on tracers"
         index, *operands = inputs
@@ -199,7 +199,7 @@ class Cond(Primitive):
         )
 
 
-def chosen_here(index: Number, number: int, count: int) -> Any:
+def chosen_here(index: Number, number: int, count: int) -> Array:
     """In which examples the index chooses a branch, clamped to those there are."""
     kind = index.aval.dtype.type
     if count == 1:
@@ -211,7 +211,7 @@ def chosen_here(index: Number, number: int, count: int) -> Any:
     return equal(index, kind(number))
 
 
-def chosen_where(here: object, x: object, y: object) -> Any:
+def chosen_where(here: object, x: object, y: object) -> Array:
     """`x` in the examples where `here` is set, else `y`."""
     return where(broadcast(here, aval(x).shape, (0,)), x, y)
 

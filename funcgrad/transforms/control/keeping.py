@@ -148,7 +148,7 @@ class Network:
         forward[end] = forward.get(end, 0) + capacity
         self._left.setdefault(end, {}).setdefault(start, 0)
 
-    def has(self, start: Any, end: Any) -> bool:
+    def has(self, start: object, end: object) -> bool:
         """Whether there is such an edge."""
         return end in self._left.get(start, ())
 

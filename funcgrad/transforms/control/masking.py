@@ -27,6 +27,7 @@ from funcgrad.transforms.control.keeping import held_programs
 from funcgrad.transforms.control.updates import WHILE, bases, unchanged_places
 from funcgrad.transforms.replay import inline, inputs_of, read_tracer, start, transforming, write
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 MASK = Aval((), np.dtype(np.bool_))
 
@@ -68,7 +69,7 @@ def masked(program: Program, places: Collection[int], batched: Sequence[bool]) -
         return simplify_program(recorder.program(indices([*inputs, mask]), outs))
 
 
-def looks_up(primitive: Any) -> bool:
+def looks_up(primitive: AnyPrimitive) -> bool:
     """Whether elements at positions are read or changed, in loops and branches as well."""
     if primitive.name in LOOPS:
         return any(looks_up(e.primitive) for held in held_programs(primitive) for e in held.equations)
@@ -82,7 +83,7 @@ def masked_equation(
     mask: Tracer,
     kept: Collection[Atom],
     flags: Sequence[bool],
-) -> Any:
+) -> Arrays:
     """What an equation makes that looks up, or changes what is to stay, where the mask is set alone."""
     primitive: Any = equation.primitive
     if primitive.name == "scan":
@@ -111,7 +112,7 @@ def masked_scan(
     mask: Tracer,
     kept: Collection[Atom],
     flags: Sequence[bool],
-) -> Any:
+) -> Arrays:
     """A scan whose trips change and look up only what the mask says."""
     scan: Any = equation.primitive
     places = [k for k in unchanged_places(scan.body, scan.n_carry) if equation.inputs[k] in kept]
@@ -135,7 +136,7 @@ def varying_inputs(body: Program, n_carry: int, flags: Sequence[bool]) -> list[b
             found[k] = True
 
 
-def masked_while(recorder: Recorder, primitive: Any, values: Sequence[Any], mask: Tracer) -> Any:
+def masked_while(recorder: Recorder, primitive: AnyPrimitive, values: Sequence[Any], mask: Tracer) -> Arrays:
     """A loop that makes no trip where the mask is not set."""
     loop = primitive.loop
     parts = loop.inputs(values)
@@ -149,7 +150,7 @@ def masked_while(recorder: Recorder, primitive: Any, values: Sequence[Any], mask
     return recorder.record(type(primitive)(cond, *rest), parts._replace(cond=(*parts.cond, mask)).flat)
 
 
-def chosen_part(primitive: object, x: object, part: object, positions: Sequence[Any], mask: Tracer) -> Any:
+def chosen_part(primitive: object, x: object, part: object, positions: Sequence[Any], mask: Tracer) -> Arrays:
     """What is written: the part where the mask is set, else what changes nothing."""
     if isinstance(primitive, AddAlongAxis | AddToSlice):
         return chosen(mask, part, aval(x).dtype.type(0), aval(part).shape)
@@ -163,7 +164,7 @@ def chosen_part(primitive: object, x: object, part: object, positions: Sequence[
     return chosen(mask, part, old, aval(old).shape)
 
 
-def chosen(mask: Tracer, new: Any, old: Any, shape: tuple[int, ...]) -> Any:
+def chosen(mask: Tracer, new: Array, old: Array, shape: tuple[int, ...]) -> Arrays:
     """`new` where the mask is set, else `old`, over a shape."""
     spread = mask if not shape else broadcast(mask, shape, ())
     return where(spread, broadcast_to(new, shape) if aval(new).shape != shape else new, old)

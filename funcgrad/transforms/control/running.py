@@ -18,6 +18,7 @@ from funcgrad.ir.text.numpy_source import atom_source, equation_source, targets,
 from funcgrad.transforms.control.step import Step
 from funcgrad.transforms.control.sweeps import Sweeps
 from funcgrad.transforms.control.updates import unchanged_places
+from funcgrad.types import AnyPrimitive
 
 Run = Callable[..., tuple[Any, ...]]
 
@@ -52,7 +53,7 @@ class Writer:
         start, self._count = self._count, self._count + count
         return [f"v{k}" for k in range(start, self._count)]
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: object) -> str:
         """The name of an object."""
         name = f"c{len(self._constants)}"
         self._constants[name] = value
@@ -98,7 +99,7 @@ class Writer:
     def _evaluation(self, primitive: Any) -> str:
         return self.constant(self.evaluation(primitive))
 
-    def evaluation(self, primitive: Any) -> Callable[..., Any]:
+    def evaluation(self, primitive: AnyPrimitive) -> Callable[..., Any]:
         """What computes an equation that has no text of its own."""
         evaluate: Callable[..., Any] = primitive.evaluate
         return evaluate

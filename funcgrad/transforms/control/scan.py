@@ -31,6 +31,7 @@ from funcgrad.transforms.control.running import Run, captured_arrays, owned, sca
 from funcgrad.transforms.control.step import Parts, Step, dependent_parts, is_linear, live_step
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline
+from funcgrad.types import Array, Arrays
 
 
 class Scan(Primitive):
@@ -79,7 +80,7 @@ class Scan(Primitive):
     def _run(self) -> Run:
         return scan_function(self.step, self.length, reverse=self.reverse)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         with np.errstate(all="ignore"):
             return owned(self._run(*values), [*values, *captured_arrays(self.body)])
 
@@ -141,10 +142,10 @@ class Scan(Primitive):
         # A part of the carry that becomes linear on the way must start so, or the whole is affine.
         return depends[: self.n_carry] == flags[: self.n_carry] and is_linear(self.body, flags, depends)
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         return self.transpose_onto([None] * len(inputs), cotangent, *inputs)
 
-    def transpose_onto(self, totals: Sequence[Any], cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose_onto(self, totals: Sequence[Any], cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
         assert recorder is not None, "a transpose rule runs on tracers"
         parts = self.step.parts(inputs)

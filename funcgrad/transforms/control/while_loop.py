@@ -38,6 +38,7 @@ from funcgrad.transforms.control.sweeps_batched import batched_sweeps
 from funcgrad.transforms.control.sweeps_forward import forward_sweeps
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline
+from funcgrad.types import Array, Arrays
 
 
 class Loop(Primitive):
@@ -75,7 +76,7 @@ class Loop(Primitive):
     def _run(self) -> Run:
         return sweeps_function(self.loop)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         held = captured_arrays(*[sweep.program for sweep in self.loop.sweeps])
         with np.errstate(all="ignore"):
             return owned(self._run(*values), [*values, *held])
@@ -138,10 +139,10 @@ class Loop(Primitive):
                 return False
         return True
 
-    def transpose(self, cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose(self, cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         return self.transpose_onto([None] * len(inputs), cotangent, *inputs)
 
-    def transpose_onto(self, totals: Sequence[Any], cotangent: Any, *inputs: Any) -> tuple[Any, ...]:
+    def transpose_onto(self, totals: Sequence[Any], cotangent: Arrays, *inputs: Array) -> tuple[Any, ...]:
         recorder = recorder_of(given(cotangent))
         assert recorder is not None, "a transpose rule runs on tracers"
         loop = self.loop

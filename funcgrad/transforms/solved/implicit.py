@@ -28,6 +28,7 @@ from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.solved.krylov import solved_by_products, with_transpose
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.transforms.solved.regular import Regular
+from funcgrad.types import Array
 
 REPORT = (Aval((), np.bool_), Aval((), np.bool_), Aval((), np.int64), Aval((), np.int64), Aval((), np.int64))
 """What follows: whether it is a solution, whether SciPy says so, its status, iterations, evaluations."""
@@ -117,7 +118,7 @@ class Implicit(Method):
             found = neg(reshape(solve(jacobian, reshape(right, (size, 1))), (size,)))
         return apart(found, avals)
 
-    def jacobian(self, recorder: Recorder, equations: Program, point: Sequence[Any], size: int) -> Any:
+    def jacobian(self, recorder: Recorder, equations: Program, point: Sequence[Any], size: int) -> Array:
         """The Jacobian of the equations by the unknowns, a square matrix."""
         avals = equations.in_avals[: self.n_unknowns]
         moved = self.moved_by_unknowns(equations)
@@ -133,7 +134,7 @@ class Implicit(Method):
 
     def by_products(
         self, recorder: Recorder, equations: Program, point: Sequence[Any], right: object, ok: object
-    ) -> Any:
+    ) -> Array:
         """The solution of the linear system by products with the Jacobian alone."""
         checked = Regular(self.what).bind(np.ones((1, 1)), ok)
         product = self.product_program(equations)
@@ -160,13 +161,13 @@ class Implicit(Method):
         return simplify_program(Program(both.inputs, both.captured, both.equations, outputs, both.name))
 
 
-def joined(parts: Sequence[Any], size: int) -> Any:
+def joined(parts: Sequence[Any], size: int) -> Array:
     """The elements of all parts in one vector."""
     flat = [reshape(x, (x.aval.size,)) for x in parts]
     return concatenate(flat, 0) if len(flat) > 1 else flat[0]
 
 
-def apart(vector: Any, avals: Sequence[Aval]) -> list[Any]:
+def apart(vector: Array, avals: Sequence[Aval]) -> list[Any]:
     """The vector as arrays of these avals."""
     if len(avals) == 1:
         return [reshape(vector, avals[0].shape)]

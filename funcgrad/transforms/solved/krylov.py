@@ -6,7 +6,7 @@ does not converge the matrix is made of its products after all, if it is not too
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -25,6 +25,7 @@ from funcgrad.transforms.linearize import record_jvp
 from funcgrad.transforms.replay import inputs_of, transforming
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.transforms.transpose import transpose_program
+from funcgrad.types import Array
 
 TOLERANCE = 1e-11
 """Of the residual, relative to the right-hand side."""
@@ -65,7 +66,7 @@ class Krylov(Method):
             return (found,)
         return (self.eliminated(matvec, right, size),)
 
-    def eliminated(self, matvec: Any, right: Any, size: int) -> Any:
+    def eliminated(self, matvec: Callable[..., Any], right: Array, size: int) -> Array:
         """The solution by the matrix itself; raises NotDifferentiableError where there is none."""
         problem = NotDifferentiableError(
             f"the linear system behind the derivative of {self.what}, of {size} unknowns, could not be "
@@ -98,7 +99,7 @@ class Krylov(Method):
         return [None if right is None else solved_by_products(self.what, programs, point, right)]
 
 
-def solved_by_products(what: str, programs: Programs, point: Sequence[Any], right: object) -> Any:
+def solved_by_products(what: str, programs: Programs, point: Sequence[Any], right: object) -> Array:
     """The solution for a right-hand side, as a linear map that has a transpose."""
     forward, backward = (
         solution_program(Krylov(what), pair) for pair in (programs, (programs[1], programs[0]))

@@ -13,6 +13,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
 from funcgrad.transforms.call import with_batch_axis
+from funcgrad.types import Array
 
 ROUNDING = 8.0
 """Singular means a reciprocal condition number below this many units in the last place, times the size."""
@@ -29,7 +30,7 @@ class Regular(Primitive):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0]
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         matrix, solved = values
         if not np.all(solved):
             raise NotDifferentiableError(
@@ -73,7 +74,7 @@ SMALL = 48
 """Rows up to which singular values say how near a matrix is to a singular one; beyond, its triangles."""
 
 
-def is_singular_factor(matrix: Any) -> bool:
+def is_singular_factor(matrix: Array) -> bool:
     """Whether LAPACK's estimate of the condition says that a matrix is singular to rounding."""
     lapack = import_module("scipy.linalg.lapack")
     factors, _, failed = lapack.dgetrf(matrix.astype(np.float64))
@@ -83,7 +84,7 @@ def is_singular_factor(matrix: Any) -> bool:
     return bool(reciprocal <= ROUNDING * np.finfo(matrix.dtype).eps)
 
 
-def is_singular(matrix: Any) -> bool:
+def is_singular(matrix: Array) -> bool:
     """Whether any matrix of the stack is singular to rounding, whatever the units of its rows and columns."""
     if not np.all(np.isfinite(matrix)):
         return True

@@ -12,6 +12,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
 from funcgrad.transforms.call import with_batch_axis
+from funcgrad.types import Array, Arrays
 
 
 class Retraced(Primitive):
@@ -26,7 +27,7 @@ class Retraced(Primitive):
     def infer(self, *avals: Aval) -> Aval:
         return avals[0]
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Arrays:
         adjoint, now, before = values
         scale = np.max(abs(before), axis=-1, keepdims=True, initial=1e-12)
         if not np.all(abs(now - before) <= self.astray * scale):

@@ -22,6 +22,7 @@ from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transformin
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.solved.implicit import NewtonRoot
 from funcgrad.transforms.solved.method import Method
+from funcgrad.types import AnyPrimitive, Array
 
 Lanes = tuple[tuple[int, Flags], ...]
 """Batch axes, the innermost first: the size, and which inputs have the axis."""
@@ -48,7 +49,7 @@ class Solved(Primitive):
             avals = [a.with_shape(a.shape[1:]) if f else a for a, f in zip(avals, flags, strict=True)]
         return tuple(avals)
 
-    def evaluate(self, *values: Any) -> Any:
+    def evaluate(self, *values: Array) -> Array:
         avals = tuple([Aval(np.shape(x), np.asarray(x).dtype) for x in values])
         results = self.method.results(self.programs, self._example_avals(avals))
         return self._found(self.lanes, values, results)
@@ -123,7 +124,7 @@ class Solved(Primitive):
         )
 
 
-def positive_vector(*shape: int) -> Any:
+def positive_vector(*shape: int) -> Array:
     """A draw in double precision: a solver that stops by tolerances gives no other."""
 
     def draw(rng: np.random.Generator, _: Any) -> Any:
@@ -132,12 +133,12 @@ def positive_vector(*shape: int) -> Any:
     return draw
 
 
-def unknowns_alone(primitive: Any, *inputs: Any) -> Any:
+def unknowns_alone(primitive: AnyPrimitive, *inputs: Array) -> Array:
     """What is found, without the report of the solver, which has no derivative."""
     return primitive.bind(*inputs)[0]
 
 
-def of_aval(x: object, a: Aval) -> Any:
+def of_aval(x: object, a: Aval) -> Array:
     """A result of a solver in the shape and dtype it is said to have; numbers as NumPy scalars."""
     found = np.array(x, a.dtype).reshape(a.shape)
     return found if a.shape else found[()]

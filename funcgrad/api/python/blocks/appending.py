@@ -21,6 +21,7 @@ from funcgrad.api.python.identity import containers_within, roots_of
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 MOST_PER_TRIP = 64
 """How many elements a trip may append to one list."""
@@ -46,7 +47,7 @@ class Appending(Place):
         return f"list at {id(self._owner):x}"
 
     @property
-    def owner(self) -> Any:
+    def owner(self) -> Anything:
         """The list, or the stand-in for it in a trip around this loop."""
         return self._owner
 
@@ -66,7 +67,7 @@ class Growing:
         self.block = current_block()
         self.new = []
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         """Take an element, if the trip itself appends it."""
         self._check()
         if len(self.new) >= MOST_PER_TRIP:
@@ -106,7 +107,7 @@ class Growing:
             raise IndexError("list index out of range")
         return self.before[-wanted]
 
-    def recent(self, number: int) -> Any:
+    def recent(self, number: int) -> Anything:
         """The last element but number - 1, now; ValueError where there is none."""
         if number <= len(self.new):
             return self.new[-number]
@@ -139,7 +140,7 @@ class LastElement(Place):
         return f"{self._growing.place.name}, {self._number} from its end"
 
     @property
-    def cell_contents(self) -> Any:
+    def cell_contents(self) -> Anything:
         """The element, in the trip that is recorded or in the list before."""
         if self._growing.block is not None:
             return self._growing.recent(self._number)
@@ -269,7 +270,7 @@ class Appended:
                     owner.append(value)
 
 
-def interleaved(columns: Sequence[Any]) -> Any:
+def interleaved(columns: Sequence[Any]) -> Anything:
     """The rows of several arrays, the first of each before the second of any."""
     stacked = CATALOG["stack"](1).bind(*columns)
     count, n, *rest = stacked.aval.shape

@@ -50,6 +50,7 @@ from funcgrad.transforms.control.views_outside import Outside, views_outside
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Array, ArrayLike
 
 Function = Callable[..., Any]
 
@@ -322,7 +323,7 @@ class HalfBound:
 
 
 def chosen(
-    test: Any, outcomes: Sequence[Outcome], leaves: dict[str, list[Merged]], places: list[Tracer]
+    test: Array, outcomes: Sequence[Outcome], leaves: dict[str, list[Merged]], places: list[Tracer]
 ) -> list[Any]:
     """The outputs of the block that the condition chooses: the leaves that are not fixed, then the places."""
     wanted = [leaf for row in leaves.values() for leaf in row if leaf.numbers is not None]
@@ -379,7 +380,7 @@ def share(
                 shares_chosen(next(found), test, ends, recorders, line)
 
 
-def condition(test: Any) -> Any:
+def condition(test: ArrayLike) -> Array:
     """What is asked as a scalar boolean; an array of one element counts as that element."""
     if isinstance(test, Tracer) and test.aval.shape and test.aval.size == 1:
         test = reshaped(test, ())

@@ -21,6 +21,7 @@ from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.python.escapes import PREFIX
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 Block = Callable[..., Any]
 
@@ -35,7 +36,7 @@ class Unbound:
 UNBOUND = Unbound()
 
 
-def cells_of(*functions: Any) -> dict[str, CellType]:
+def cells_of(*functions: Anything) -> dict[str, CellType]:
     """The cells that functions share with the one around them, by name."""
     found: dict[str, CellType] = {}
     for function in functions:
@@ -52,7 +53,7 @@ def value_in(cell: CellType | Place) -> object:
         return UNBOUND
 
 
-def put(cell: CellType | Place, value: Any) -> None:
+def put(cell: CellType | Place, value: object) -> None:
     """Bind the name, or unbind it."""
     if value is not UNBOUND:
         cell.cell_contents = value

@@ -7,7 +7,7 @@ own containers and generators do not, and are gone through by Python.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from funcgrad.api.python.blocks.recording import note_made
 from funcgrad.errors import DtypeError, TracedBranchError
 from funcgrad.ops.reducing.extremes import maximum, minimum
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything, Number
 
 
 class TracedRange:
@@ -34,7 +35,7 @@ class TracedRange:
             remedy="Write the loop as a statement.",
         )
 
-    def length(self) -> Any:
+    def length(self) -> Number:
         """The number of items, traced."""
         step: Any = self.step
         if isinstance(self.step, Tracer):
@@ -97,18 +98,18 @@ class Positions:
         return Items(int(np.prod(self.shape)), tuple([x.ravel() for x in over]), item, over)
 
 
-def positions(*shape: Any) -> object:
+def positions(*shape: Number) -> object:
     """``np.ndindex``"""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
     return Positions(tuple([int(x) for x in sizes]))
 
 
-def elements(x: Any) -> Any:
+def elements(x: object) -> Iterable[Any]:
     """``np.ndenumerate``"""
     return Positions(x.shape, x) if isinstance(x, Tracer | np.ndarray) else np.ndenumerate(x)
 
 
-def traced_range(*bounds: Any) -> object:
+def traced_range(*bounds: Number) -> object:
     """``range``, whose bounds may be traced."""
     if not any(is_undecided(x) for x in bounds):
         return builtins.range(*[int(x) if isinstance(x, Tracer) else x for x in bounds])
@@ -136,7 +137,7 @@ def zipped(*parts: object, strict: bool = False) -> object:
     return note_made(builtins.zip(*parts, strict=strict))
 
 
-def enumerated(iterable: Any, start: Any = 0) -> object:
+def enumerated(iterable: Iterable[Any], start: Number = 0) -> object:
     """``enumerate``, which can be recorded where its argument can."""
     return (
         Zipped([iterable], start)
@@ -145,7 +146,7 @@ def enumerated(iterable: Any, start: Any = 0) -> object:
     )
 
 
-def backwards(iterable: Any) -> object:
+def backwards(iterable: Anything) -> object:
     """``reversed``, which can be recorded where its argument can."""
     if isinstance(iterable, builtins.range):
         return iterable[::-1]
@@ -154,7 +155,7 @@ def backwards(iterable: Any) -> object:
     return note_made(builtins.reversed(iterable))
 
 
-def items_of(x: Any) -> Items:
+def items_of(x: Anything) -> Items:
     """The items of what can be recorded."""
     if isinstance(x, builtins.range):
         start, step = x.start, x.step
@@ -171,13 +172,13 @@ def items_of(x: Any) -> Items:
     return joined_items(inner, x.counts_from)
 
 
-def spaced(start: Any, step: Any, k: Any) -> object:
+def spaced(start: Number, step: Number, k: Number) -> object:
     """``start + step * k``"""
     scaled = k if isinstance(step, int) and step == 1 else k * step
     return scaled if isinstance(start, int) and start == 0 else scaled + start
 
 
-def reversed_items(x: Any) -> Items:
+def reversed_items(x: Anything) -> Items:
     """The items from the last to the first."""
     if not isinstance(x, TracedRange):
         return Items(x.shape[0], (x[::-1],), lambda k, rows: rows[0])

@@ -16,6 +16,7 @@ from funcgrad.api.python.blocks.loops import INDEX, Items, Trip, counted, repeat
 from funcgrad.api.python.builtin_functions import item_of
 from funcgrad.api.python.whole_numbers import outgrows, programs_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.api.python.hooks import Hooks
@@ -25,7 +26,7 @@ SHORT = 3
 
 
 def known_loop(
-    hooks: Hooks, loop: Loop, iterable: object, length: int, goes_on: Callable[[], Any] | None
+    hooks: Hooks, loop: Loop, iterable: Anything, length: int, goes_on: Callable[[], Any] | None
 ) -> None:
     """Go through the items, by Python or as one equation."""
     if length <= SHORT:
@@ -47,7 +48,7 @@ def known_loop(
         prepared()
 
 
-def unrolled(hooks: Hooks, loop: Loop, iterable: Any, goes_on: Callable[[], Any] | None) -> None:
+def unrolled(hooks: Hooks, loop: Loop, iterable: Anything, goes_on: Callable[[], Any] | None) -> None:
     """Go through the items by Python; once it is traced whether to go on, every trip is done if so."""
     found = items.items_of(iterable)
     for k, item in enumerate(iterable):
@@ -67,7 +68,7 @@ def rest_traced(hooks: Hooks, loop: Loop, found: Items, first: int, goes_on: Cal
 
 
 def first_apart(
-    hooks: Hooks, loop: Loop, iterable: Any, length: int, goes_on: Callable[[], Any] | None
+    hooks: Hooks, loop: Loop, iterable: Anything, length: int, goes_on: Callable[[], Any] | None
 ) -> None:
     """The first trip by Python, the others as one equation, if they can be."""
     found = items.items_of(iterable)
@@ -193,7 +194,7 @@ def prepare_while_with_trip(
     return repeated(loop, entry, [(first, INDEX)], run, test)
 
 
-def prepare_while(*args: Any) -> Callable[[], None]:
+def prepare_while(*args: Anything) -> Callable[[], None]:
     """As `prepare_while_with_trip`, without the trip."""
     return prepare_while_with_trip(*args)[1]
 

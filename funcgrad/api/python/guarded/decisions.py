@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 
@@ -66,7 +65,7 @@ def note_truth(test: object) -> None:
         noted.append(f"{plain(test)!r} {'==' if test else '!='} 0")
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Whether it is a real number that is neither traced nor a boolean."""
     return type(x) in (int, float) or isinstance(x, np.integer | np.floating)
 

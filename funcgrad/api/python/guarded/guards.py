@@ -19,6 +19,7 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.tracing.recorder import NO_VALUE, Recorder, active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
+from funcgrad.types import Anything
 
 
 class Guards:
@@ -123,7 +124,7 @@ def require(condition: object) -> None:
     place.cell_contents = CATALOG["logical_and"]().bind(condition, guards.ok)
 
 
-def outside(value: Any, root: Recorder | None) -> Any:
+def outside(value: Anything, root: Recorder | None) -> Anything:
     """The value as one of the innermost block around it, or of the compiled function itself."""
     while type(value) is Tracer and value._recorder is not root and not value._recorder.block:
         recorder = value._recorder

@@ -35,7 +35,7 @@ from funcgrad.errors import (
 from funcgrad.source import is_library_code
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Index
+from funcgrad.types import Anything, Index
 
 __all__ = [
     "Kept",
@@ -90,7 +90,7 @@ class Kept:
             yield found
             found = found._outer
 
-    def made(self, x: Any) -> None:
+    def made(self, x: object) -> None:
         """Say that the function makes this itself, at every call."""
         self._made[id(x)] = x
 
@@ -457,7 +457,7 @@ def note_array(x: object, index: Index = ()) -> None:
         one.written(x, whole and memory_of(x) is x)
 
 
-def memory_of(x: Any) -> object:
+def memory_of(x: Anything) -> object:
     """The array of NumPy's whose memory this is."""
     while isinstance(x.base, np.ndarray):
         x = x.base

@@ -26,6 +26,7 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.tracing.reading import readings_told
 from funcgrad.tracing.recorder import Recorder, active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 MOST_PATHS = 8
 """How many paths are compiled for one kind of arguments; on others Python runs."""
@@ -123,7 +124,7 @@ def recording_path() -> Iterator[None]:
         _WITHIN.reset(token)
 
 
-def guard_reading(x: Tracer, value: Any) -> None:
+def guard_reading(x: Tracer, value: Anything) -> None:
     """Require that `x` is `value` whenever this path is taken."""
     with readings_told(None):
         if length_of(active_recorder()) > MOST_OPERATIONS:

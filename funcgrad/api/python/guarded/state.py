@@ -25,6 +25,7 @@ from funcgrad.api.python.guarded.guards import current_guards, made_while_record
 from funcgrad.api.python.guarded.kept import DRAWN_OUTSIDE, note_clock, note_seeded
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.errors import ConcretizationError
+from funcgrad.types import Anything
 
 __all__ = ["INSTEAD", "check_draw", "check_read", "check_seeded", "note_generator"]
 
@@ -32,7 +33,7 @@ _DRAWING = frozenset(["rvs", "resample", "sample"])
 """Methods of SciPy's and pandas' that draw from the generator of all, or from one that they are given."""
 
 
-def check_draw(function: Any) -> None:
+def check_draw(function: Anything) -> None:
     """Raise ConcretizationError where a method draws from a generator made outside of `jit`.
 
     Raises TracedBranchError within a block for methods of packages that draw.
@@ -112,14 +113,14 @@ def unseeded(what: str) -> ConcretizationError:
     )
 
 
-def make_generator(*args: Any, **kwargs: Any) -> object:
+def make_generator(*args: Anything, **kwargs: Anything) -> object:
     """``np.random.default_rng``, which makes a generator that may then be drawn from."""
     check_seeded(np.random.Generator, args, kwargs)
     found = np.random.default_rng(*args, **kwargs)
     return found if any(x is found for x in args) else note_made(note_generator(found))
 
 
-def seed(seed: Any = None) -> None:
+def seed(seed: Anything = None) -> None:
     """``np.random.seed``, after which the generator of all gives the same numbers at every call."""
     generator: Any = np.random.normal.__self__  # type: ignore[attr-defined]
     refuse_change(generator, "the generator of random numbers is seeded")

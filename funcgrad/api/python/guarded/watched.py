@@ -20,6 +20,7 @@ from funcgrad.tracing.overwriting import may_write
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 __all__ = ["GENERATORS", "GLOBAL_GENERATORS", "Watched", "met"]
 
@@ -73,7 +74,7 @@ class Watched:
             np.copyto(self.x, np.where(self.x == zero, zero + 1, zero) if numeric else zero, casting="unsafe")
 
 
-def place_of(generator: Any) -> object:
+def place_of(generator: Anything) -> object:
     """Where a generator of random numbers stands."""
     if isinstance(generator, random.Random):
         try:
@@ -121,7 +122,7 @@ def is_watched(x: object) -> bool:
     return not INSIDE.is_open(x) and writeable_memory(x)
 
 
-def inside(x: Any, names: tuple[str, ...]) -> Iterable[Any]:
+def inside(x: Anything, names: tuple[str, ...]) -> Iterable[Any]:
     """What is in a container, a module or an object of the user's."""
     if isinstance(x, ModuleType):
         own = vars(x)
@@ -134,7 +135,7 @@ def inside(x: Any, names: tuple[str, ...]) -> Iterable[Any]:
     return found if len(found) <= _ELEMENTS else ()
 
 
-def elements(x: Any) -> Any:
+def elements(x: Anything) -> Anything:
     """The elements of a container, or the attributes of an object of the user's."""
     if isinstance(x, list | tuple | deque):
         return x

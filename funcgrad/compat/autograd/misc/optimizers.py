@@ -12,7 +12,7 @@ from typing import Any
 
 from funcgrad import numpy as np
 from funcgrad.compat.autograd.misc.flatten import flatten
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike
 
 
 def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
 def sgd(
     grad: Callable[..., Any],
     x: ArrayLike,
-    callback: Any = None,
+    callback: Anything = None,
     num_iters: int = 200,
     step_size: float = 0.1,
     mass: float = 0.9,
@@ -61,7 +61,7 @@ def sgd(
 def rmsprop(
     grad: Callable[..., Any],
     x: ArrayLike,
-    callback: Any = None,
+    callback: Anything = None,
     num_iters: int = 100,
     step_size: float = 0.1,
     gamma: float = 0.9,
@@ -81,7 +81,7 @@ def rmsprop(
 def adam(
     grad: Callable[..., Any],
     x: ArrayLike,
-    callback: Any = None,
+    callback: Anything = None,
     num_iters: int = 100,
     step_size: float = 0.001,
     b1: float = 0.9,

@@ -11,7 +11,7 @@ from funcgrad import numpy as fnp
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
 
 
-def unbroadcast(x: ArrayLike, target_meta: Any, broadcast_idx: int = 0) -> Array:
+def unbroadcast(x: ArrayLike, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Array:
     """`x`, summed over the axes by which it is larger than what has the given ``(shape, ndim, dtype, ...)``.
 
     >>> print(unbroadcast(np.ones((3, 2)), metadata(np.ones(2))))

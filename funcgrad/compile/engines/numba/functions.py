@@ -14,6 +14,7 @@ from numba.extending import register_model, typeof_impl
 
 from funcgrad.compile.engines.numba.kinds import SlotType, ViewType
 from funcgrad.compile.runtime.threads import imports
+from funcgrad.types import Foreign
 
 __all__ = [
     "HELPER",
@@ -67,13 +68,13 @@ class HelperType(types.Callable, types.Opaque):
         self.helper = helper
         super().__init__(name=f"funcgrad.helper({helper.name}, {id(helper.source)})")
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+    def get_call_type(self, context: Foreign, args: Foreign, kws: Foreign) -> Foreign:
         """Compile it for these arguments, with scopes by place: it serves whatever memory it is given."""
         arguments = with_scopes_of_their_own(tuple([types.unliteral(kind) for kind in args]))
         _, result = self.helper.source.helper(self.helper.name, arguments)
         return signature(result, *arguments, recvr=self)
 
-    def get_call_signatures(self) -> Any:
+    def get_call_signatures(self) -> Foreign:
         """It has as many as there are types of arguments."""
         return (), True
 
@@ -114,7 +115,7 @@ def with_scopes_of_their_own(arguments: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def call_helper(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def call_helper(context: Foreign, builder: Foreign, sig: Foreign, args: Foreign) -> Foreign:
     """A call of a function of the same source; its first argument stands for itself."""
     kind, *arguments = sig.args
     descriptor, result = kind.helper.source.helper(kind.helper.name, tuple(arguments))
@@ -125,7 +126,7 @@ def call_helper(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return value
 
 
-def stage_address(context: Any, builder: Any, kind: Any, tables: Sequence[Any]) -> Any:
+def stage_address(context: Foreign, builder: Foreign, kind: Foreign, tables: Sequence[Any]) -> Foreign:
     """The address of a function ``void stage(char **p, int64_t *n, int64_t begin, int64_t end)``."""
     made = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, WORD, WORD])
     module = builder.module
@@ -150,7 +151,7 @@ def _pool_symbols() -> None:
         llvm.add_symbol(name, address)
 
 
-def typed_stage(context: Any, args: Any) -> Any:
+def typed_stage(context: Foreign, args: Foreign) -> Foreign:
     """The type of `parallel`'s first argument: a function of Numba's is compiled for the others."""
     stage, p, n, *_ = args
     if isinstance(stage, types.Dispatcher):

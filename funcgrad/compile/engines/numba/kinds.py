@@ -12,6 +12,7 @@ from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 from funcgrad.compile.language.pointers import Sizes, Table
 from funcgrad.compile.language.values import STORAGE, Type, View
+from funcgrad.types import Foreign
 
 __all__ = ["SizesType", "SlotType", "TableType", "ViewType", "kind_of", "known_of", "numba_type"]
 
@@ -38,7 +39,7 @@ class SlotType(types.Type):
         self.scope, self.count = scope, count
         super().__init__(name=f"funcgrad.slot({scope}, {count})")
 
-    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+    def can_convert_to(self, typingctx: Foreign, other: Foreign) -> Foreign:
         """Whether a pointer serves as another."""
         return Conversion.safe if isinstance(other, SlotType) else None
 
@@ -51,7 +52,7 @@ class ViewType(types.Type):
         super().__init__(name=f"funcgrad.view({storage}, {scope}, {count})")
 
     @property
-    def element(self) -> Any:
+    def element(self) -> Foreign:
         """The type of a loaded element."""
         return NUMBERS[STORAGE[self.storage][0]]
 
@@ -61,7 +62,7 @@ class ViewType(types.Type):
             return ViewType(self.storage, None, max(self.count, other.count))
         return None
 
-    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+    def can_convert_to(self, typingctx: Foreign, other: Foreign) -> Foreign:
         """Whether a view serves as another, or as a pointer."""
         if isinstance(other, SlotType):
             return Conversion.safe
@@ -113,7 +114,7 @@ def known_of(kind: object) -> float | int | None:
     return value if isinstance(value, bool | int | float) else None
 
 
-def numba_type(kind: Type, count: int) -> Any:
+def numba_type(kind: Type, count: int) -> Foreign:
     """Numba's type for a type of the kernel language, beside so many pointers."""
     if isinstance(kind, View):
         return (

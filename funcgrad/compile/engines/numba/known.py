@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numba.core import types
@@ -39,6 +39,7 @@ from funcgrad.compile.engines.numba.lowering import Lowering
 from funcgrad.compile.language.rows import WORDS
 from funcgrad.compile.language.values import Type
 from funcgrad.compile.language.word import Signature, Word
+from funcgrad.types import Foreign
 
 __all__ = ["known_to_numba"]
 
@@ -93,7 +94,7 @@ def template_of(word: Word) -> type:
     )
 
 
-def lowered_by(word: Word) -> Any:
+def lowered_by(word: Word) -> Foreign:
     """How Numba lowers a call of a word, whatever its types."""
 
     def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -111,25 +112,25 @@ class NumbaLowering(Lowering):
         super().__init__(context, builder, [known_of(kind) for kind in kinds])
         self.kinds = kinds
 
-    def stage_address(self) -> Any:
+    def stage_address(self) -> Foreign:
         """The address of the function that threads run."""
         return stage_address(self.context, self.builder, self.kinds[0], self.kinds[1:3])
 
-    def call(self, name: str, result: Type, arguments: Sequence[Any]) -> Any:
+    def call(self, name: str, result: Type, arguments: Sequence[Any]) -> Foreign:
         """A call of a function that another module or the process defines."""
         if name.startswith("funcgrad."):
             link(self.context, name)
         return super().call(name, result, arguments)
 
 
-def link(context: Any, name: str) -> None:
+def link(context: Foreign, name: str) -> None:
     """Let a function of Numba's be linked with one of ours; a kernel is linked later, as a whole."""
     if not isinstance(context.active_code_library, KernelLibrary):
         libraries = [text_library(context.codegen(), name, text) for text in modules_called_by(f"@{name}(")]
         context.add_linking_libs(libraries)
 
 
-def of_types(function: Any, generic: Any) -> type:
+def of_types(function: Callable[..., Any], generic: Callable[..., Any]) -> type:
     """Register how a function of Python's is typed for our types."""
     template = type(
         f"{function.__name__}_of_memory",
@@ -141,7 +142,7 @@ def of_types(function: Any, generic: Any) -> type:
     return template
 
 
-def getitem_types(self: Any, args: Any, kws: Any) -> Any:
+def getitem_types(self: Foreign, args: Foreign, kws: Foreign) -> Foreign:
     """An entry of a table or of the sizes, or an element of a view."""
     holder, index = args
     if isinstance(holder, TableType):
@@ -156,7 +157,7 @@ def getitem_types(self: Any, args: Any, kws: Any) -> Any:
     return None
 
 
-def setitem_types(self: Any, args: Any, kws: Any) -> Any:
+def setitem_types(self: Foreign, args: Foreign, kws: Foreign) -> Foreign:
     """An element of a view is set."""
     holder, index, _ = args
     if isinstance(holder, ViewType) and isinstance(types.unliteral(index), types.Integer | types.Boolean):
@@ -169,19 +170,19 @@ SETITEM = of_types(operator.setitem, setitem_types)
 
 
 @LOWERINGS.lower(operator.getitem, ViewType, types.Integer)
-def lower_element(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def lower_element(context: Foreign, builder: Foreign, sig: Foreign, args: Foreign) -> Foreign:
     """Load an element."""
     return Lowering(context, builder, ()).load(sig.args[0], *args)
 
 
 @LOWERINGS.lower(operator.setitem, ViewType, types.Integer, types.Any)
-def lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def lower_store(context: Foreign, builder: Foreign, sig: Foreign, args: Foreign) -> Foreign:
     """Set an element."""
     Lowering(context, builder, ()).store(sig.args[0], *args)
     return context.get_dummy_value()
 
 
-def entry_of() -> Any:
+def entry_of() -> Foreign:
     """Loads an entry of a table, which does not change while a kernel runs."""
 
     def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -204,7 +205,7 @@ LOWERINGS.lower(operator.getitem, SizesType, types.Integer)(entry_of())
 
 @LOWERINGS.lower_constant(HelperType)
 @LOWERINGS.lower_constant(StageType)
-def nothing(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def nothing(context: Foreign, builder: Foreign, kind: Foreign, value: Foreign) -> Foreign:
     """Their types say all."""
     return context.get_dummy_value()
 
@@ -212,6 +213,6 @@ def nothing(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 @LOWERINGS.lower_cast(ViewType, ViewType)
 @LOWERINGS.lower_cast(ViewType, SlotType)
 @LOWERINGS.lower_cast(SlotType, SlotType)
-def same_address(context: object, builder: object, given: object, wanted: object, value: object) -> Any:
+def same_address(context: object, builder: object, given: object, wanted: object, value: object) -> Foreign:
     """Other words for the same memory."""
     return value

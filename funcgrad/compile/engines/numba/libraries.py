@@ -9,6 +9,8 @@ import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime.nrt import rtsys
 
+from funcgrad.types import Foreign
+
 __all__ = ["KernelLibrary", "text_library"]
 
 
@@ -24,7 +26,7 @@ class KernelLibrary(JITCodeLibrary):
         """Keep a module."""
         self.texts.append(str(ir_module))
 
-    def add_linking_library(self, library: Any) -> None:
+    def add_linking_library(self, library: Foreign) -> None:
         """Keep a library of the user's functions."""
         if library is not rtsys.library:  # which counts references of objects: kernels have none
             self._others[library.name] = library

@@ -19,6 +19,7 @@ from funcgrad.compile.language.values import (
     part,
     width,
 )
+from funcgrad.types import Foreign
 
 __all__ = ["Lowering", "scoped"]
 
@@ -45,11 +46,11 @@ class Lowering:
         self.builder = builder
         self.known = known
 
-    def constant(self, kind: Type, number: float) -> Any:
+    def constant(self, kind: Type, number: float) -> Foreign:
         """A number."""
         return ir.Constant(llvm_type(kind), number)
 
-    def plain(self, instruction: str, x: object, y: object) -> Any:
+    def plain(self, instruction: str, x: object, y: object) -> Foreign:
         """An operation of real numbers that is rounded by itself, whatever flags Numba gives to others.
 
         Numba adds flags only where there are none; that a reciprocal may stand for a quotient says nothing of
@@ -63,7 +64,7 @@ class Lowering:
         # Of one division nothing can be fused or reordered, so the flags that kernels allow change nothing.
         return self.builder.fdiv(x, y)
 
-    def call(self, name: str, result: Type, arguments: Sequence[Any]) -> Any:
+    def call(self, name: str, result: Type, arguments: Sequence[Any]) -> Foreign:
         """A call of a function that another module or the process defines."""
         module = self.builder.module
         found = module.globals.get(name)
@@ -75,13 +76,13 @@ class Lowering:
     def _nothing_or(self, value: Any) -> Any:
         return self.context.get_dummy_value() if isinstance(value.type, ir.VoidType) else value
 
-    def intrinsic(self, name: str, kind: str, arguments: Sequence[Any]) -> Any:
+    def intrinsic(self, name: str, kind: str, arguments: Sequence[Any]) -> Foreign:
         """A call of one of LLVM's own functions of numbers of one type."""
         return self.call(f"llvm.{name}.{kind}", kind, arguments)
 
     def call_address(
         self, address: object, overload: Overload, arguments: Sequence[Any], attributes: str
-    ) -> Any:
+    ) -> Foreign:
         """A call of the C function at an address."""
         kind = ir.FunctionType(llvm_type(overload.result), [x.type for x in arguments])
         function = self.builder.inttoptr(address, kind.as_pointer())
@@ -91,7 +92,7 @@ class Lowering:
             set.add(called.attributes, attribute)
         return self._nothing_or(called)
 
-    def register(self, name: str) -> Any:
+    def register(self, name: str) -> Foreign:
         """The value of one of the processor's registers."""
         module = self.builder.module
         symbol = "llvm.read_volatile_register.i64"
@@ -99,26 +100,26 @@ class Lowering:
         found = module.globals.get(symbol) or ir.Function(module, kind, symbol)
         return self.builder.call(found, [module.add_metadata([ir.MetaDataString(module, name)])])
 
-    def bitcast(self, value: object, kind: Type) -> Any:
+    def bitcast(self, value: object, kind: Type) -> Foreign:
         """The bits as a number of another type."""
         return self.builder.bitcast(value, llvm_type(kind))
 
-    def frozen(self, value: Any) -> Any:
+    def frozen(self, value: Foreign) -> Foreign:
         """Some number, where the instruction before leaves open which."""
         made = ir.instructions.Instruction(self.builder.block, value.type, "freeze", [value])
         self.builder._insert(made)
         return made
 
-    def paired(self, kind: Type, real: object, imaginary: object) -> Any:
+    def paired(self, kind: Type, real: object, imaginary: object) -> Foreign:
         """The complex number of two parts."""
         empty = ir.Constant(llvm_type(kind), ir.Undefined)
         return self.builder.insert_value(self.builder.insert_value(empty, real, 0), imaginary, 1)
 
-    def moved(self, pointer: Any, count: Any) -> Any:
+    def moved(self, pointer: Foreign, count: Foreign) -> Foreign:
         """The address so many bytes later."""
         return self.builder.gep(pointer, [count], source_etype=ir.IntType(8))
 
-    def allocated(self, count: int) -> Any:
+    def allocated(self, count: int) -> Foreign:
         """So many bytes of the function's frame."""
         room = ir.ArrayType(ir.IntType(8), count)
         with self.builder.goto_entry_block():
@@ -128,7 +129,7 @@ class Lowering:
 
     # Conversions, which wrap around
 
-    def converted(self, value: object, given: Type, wanted: Type) -> Any:
+    def converted(self, value: object, given: Type, wanted: Type) -> Foreign:
         """The number as one of another type."""
         builder = self.builder
         if given == wanted:
@@ -176,7 +177,7 @@ class Lowering:
 
     # Memory
 
-    def load(self, view: Any, pointer: Any, index: Any) -> Any:
+    def load(self, view: Foreign, pointer: Foreign, index: Foreign) -> Foreign:
         """An element of a view."""
         kind, memory, _ = STORAGE[view.storage]
         builder = self.builder
@@ -190,7 +191,7 @@ class Lowering:
             return builder.icmp_unsigned("!=", self._loaded(view, where, "u8"), self.constant("u8", 0))
         return self._loaded(view, where, kind)
 
-    def store(self, view: Any, pointer: Any, index: Any, value: Any) -> None:
+    def store(self, view: Foreign, pointer: Foreign, index: Foreign, value: Foreign) -> None:
         """Set an element of a view, to a number of its type."""
         kind, memory, _ = STORAGE[view.storage]
         builder = self.builder
@@ -228,7 +229,7 @@ class Lowering:
     def _stored(self, view: Any, value: Any, where: Any) -> None:
         scoped(self.builder.module, self.builder.store(value, where), view)
 
-    def call_pool(self, address: object, p: object, n: object, numbers: Sequence[Any]) -> Any:
+    def call_pool(self, address: object, p: object, n: object, numbers: Sequence[Any]) -> Foreign:
         """A call of the run time's pool of threads."""
         module = self.builder.module
         pool = module.globals.get("funcgrad_threads")
@@ -238,7 +239,7 @@ class Lowering:
         return self.call("funcgrad_parallel", "none", [words, address, p, n, *numbers])
 
 
-def scoped(module: Any, instruction: Any, view: Any) -> None:
+def scoped(module: Foreign, instruction: Foreign, view: Foreign) -> None:
     """Say of a load or store which memory it touches, and that it touches no other."""
     if view.scope is None:
         return

@@ -25,6 +25,7 @@ from funcgrad.compile.engines.numba.known import known_to_numba
 from funcgrad.compile.engines.numba.libraries import KernelLibrary
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import Unsupported
+from funcgrad.types import Foreign, NumbaFunction
 
 __all__ = ["translate"]
 
@@ -90,7 +91,7 @@ class _Kernel:
         return self.compiled[key]
 
 
-def flags_with(fastmath: frozenset[str]) -> Any:
+def flags_with(fastmath: frozenset[str]) -> Foreign:
     """The same for what Numba compiles on the way."""
     flags: Any = compiler.Flags()
     flags.error_model = "numpy"
@@ -98,7 +99,7 @@ def flags_with(fastmath: frozenset[str]) -> Any:
     return flags
 
 
-def target_with(fastmath: frozenset[str]) -> Any:
+def target_with(fastmath: frozenset[str]) -> Foreign:
     """Numba's target: division by zero is no error, and rounding is taken these liberties with."""
     target = cpu_target.target_context
     return target.subtarget(
@@ -108,7 +109,7 @@ def target_with(fastmath: frozenset[str]) -> Any:
 
 
 def lowered(
-    function: Any, arguments: tuple[Any, ...], target: Any, library: KernelLibrary
+    function: NumbaFunction, arguments: tuple[Any, ...], target: Foreign, library: KernelLibrary
 ) -> tuple[Any, Any]:
     """Lower one function into a library; its descriptor, and the type of its result."""
     typing = cpu_target.typing_context
@@ -126,7 +127,7 @@ def lowered(
     return descriptor, result
 
 
-def c_function(name: str, descriptor: Any, result: Any, numbers: int) -> str:
+def c_function(name: str, descriptor: Foreign, result: Foreign, numbers: int) -> str:
     """The function of C's that calls one of Numba's, which is given room for its result and for an error."""
     returned = "void" if result == types.none else "i64"
     kinds = ["ptr", "ptr", *["i64"] * numbers]

@@ -37,6 +37,7 @@ from funcgrad.ops.linalg.singular import Svd, Svdvals
 from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, SquareOfOpenGaps
 from funcgrad.ops.linalg.triangular import Cholesky
 from funcgrad.ops.random.draws import SampledCholesky, SampledProduct
+from funcgrad.types import AnyPrimitive
 
 
 class MatrixLoop(NamedTuple):
@@ -113,7 +114,7 @@ def of_triangle(stem: str) -> Callable[[Any], str]:
     return name
 
 
-def svd_loop(primitive: Any) -> str:
+def svd_loop(primitive: AnyPrimitive) -> str:
     """The loop for full matrices, or for as many vectors as there are values."""
     return "svd_f" if primitive.full else "svd_s"
 

@@ -35,6 +35,7 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.runtime.addresses.blas import Routine, lapack_routine, routine
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Var
+from funcgrad.source import Source
 
 SMALL = 16
 """Up to this size loops of our own are faster than what a call of LAPACK costs before it starts."""
@@ -123,7 +124,7 @@ def changeable(
 class Stack:
     """The loops over the matrices of a stack, and a note of what went wrong with one."""
 
-    def __init__(self, writer: Writer, shape: Sequence[int], flag: Buffer, source: object) -> None:
+    def __init__(self, writer: Writer, shape: Sequence[int], flag: Buffer, source: Source | None) -> None:
         self.writer, self.shape, self.flag = writer, shape, flag
         self.wrong = writer.local.fresh("wrong")
         self.opened = ExitStack()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from funcgrad.ir.program import Atom, Equation, Literal, Var
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.linalg import tiny
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
+from funcgrad.types import Anything
 
 Matrix = list[list[str]]
 """The names of a matrix's elements."""
@@ -46,7 +46,7 @@ class Stacks:
         self.number = cast_name(a.dtype)
         self.source = equation.source
 
-    def output(self, out: Any) -> View:
+    def output(self, out: Anything) -> View:
         """Memory for a result."""
         return self.scheduler.buffer_like(out.aval, self.local.named(out))
 

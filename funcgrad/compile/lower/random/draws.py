@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from funcgrad.ops.random.random_words import (
     RandomUniform,
     smallest,
 )
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 BLOCK = 1024
 """How many numbers are made of words at a time: as many as stay in the nearest cache. A multiple of 8."""
@@ -254,7 +257,7 @@ def loop_names(scheduler: Scheduler, ufunc: str, dtype: np.dtype[np.generic]) ->
 # -- uniform numbers, and functions of them -----------------------------------------------------------------
 
 
-def uniform_blocks(writer: Writer, draw: Draw, key: str) -> Any:
+def uniform_blocks(writer: Writer, draw: Draw, key: str) -> AbstractContextManager[tuple[str, str]]:
     """A loop over blocks, whose words are there: the first number, and how many there are."""
     return drawn_blocks(writer, draw, key, writer.local.symbol(draw.size), 1)
 
@@ -316,7 +319,9 @@ class Mapped(NamedTuple):
                 writer.line(f"{at_place} = {self.after(draw, j)}")
 
 
-def of_uniform(ufuncs: Sequence[str], before: Any, after: Any, between: str = "{0}") -> Maker:
+def of_uniform(
+    ufuncs: Sequence[str], before: Callable[..., Any], after: Callable[..., Any], between: str = "{0}"
+) -> Maker:
     """A distribution made of uniform numbers."""
     return Maker(tuple(ufuncs), 1, Mapped(before, between, after).write)
 

@@ -8,7 +8,7 @@ the error output, and the results are NaN, or zero where they are whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -17,6 +17,10 @@ from numba.np.numpy_support import from_dtype
 
 from funcgrad import tree
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.types import Foreign, NumbaFunction, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.tree.treedef import TreeDef
 
 __all__ = ["address_of", "number_function"]
 
@@ -27,7 +31,7 @@ _KEPT: dict[tuple[Any, ...], Any] = {}
 """The C functions that have been made. Kernels hold their addresses for as long as the process lives."""
 
 
-def address_of(dispatcher: Any, in_tree: Any, avals: Sequence[Aval], result: Any) -> int:
+def address_of(dispatcher: NumbaFunction, in_tree: TreeDef, avals: Sequence[Aval], result: Tree) -> int:
     """The address for arguments of these avals, where the function returns what is like `result`."""
     outs = tuple([aval_of(x).strong for x in tree.leaves(result)])
     key = (dispatcher, in_tree, tuple(avals), outs)
@@ -50,7 +54,9 @@ def number_function(function: object, count: int) -> int:
     return int(found.address)
 
 
-def compiled(dispatcher: Any, in_tree: Any, avals: Sequence[Aval], result: Any, outs: Sequence[Aval]) -> Any:
+def compiled(
+    dispatcher: NumbaFunction, in_tree: TreeDef, avals: Sequence[Aval], result: Tree, outs: Sequence[Aval]
+) -> Foreign:
     """The C function."""
     names: dict[str, Any] = {"function": dispatcher, "carray": carray, "nan": np.nan}
     arguments = tree.unflatten(in_tree, [f"x{k}" for k in range(len(avals))])

@@ -152,6 +152,6 @@ def _capsules() -> Any:
     return new
 
 
-def handler_capsule(handler: Handler) -> Any:
+def handler_capsule(handler: Handler) -> object:
     """A memory handler as NumPy takes it; the handler must outlive every array."""
     return _capsules()(ctypes.addressof(handler), HANDLER_NAME, None)

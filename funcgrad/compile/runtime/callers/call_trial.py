@@ -7,7 +7,7 @@ results, references, and the memory of large results.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def differences(found: Runtime) -> Iterator[str | None]:
     yield compared(echo(found, (large.dtype, large.shape))(large), (large,), ("f8",))
 
 
-def echo(found: Runtime, *kinds: tuple[np.dtype, tuple[int, ...]]) -> Any:
+def echo(found: Runtime, *kinds: tuple[np.dtype, tuple[int, ...]]) -> Callable[..., Any]:
     """A native call that returns copies of its arguments."""
     inputs = tuple(
         [Input(k, dtype, shape, Accept.ARRAY if shape else ANY) for k, (dtype, shape) in enumerate(kinds)]

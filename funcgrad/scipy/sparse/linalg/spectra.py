@@ -31,7 +31,7 @@ from funcgrad.scipy.sparse.linalg.systems import (
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Arrays, Number
 
 RandomSource = int | np.random.Generator | np.random.RandomState | None
 
@@ -133,7 +133,7 @@ def eigsh(
     OPinv: object = None,
     mode: str = "normal",
     rng: RandomSource = None,
-) -> Any:
+) -> Arrays:
     """k eigenvalues of a symmetric sparse matrix, and their vectors; each eigenvalue must be a single one.
 
     The derivative by an element counts the matrix as it stands: change both of a symmetric pair together.
@@ -222,7 +222,7 @@ def svds(
     options: Mapping[str, object] | None = None,
     *,
     random_state: RandomSource = None,
-) -> Any:
+) -> Arrays:
     """k singular values of a sparse matrix, and their vectors; each must be a single one, and not zero.
 
     With ``return_singular_vectors="u"`` or ``"vh"`` the other vectors are None. No solver has `options`.
@@ -292,7 +292,7 @@ def lsqr(
     show: bool = False,
     calc_var: bool = False,
     x0: ArrayLike = None,
-) -> Any:
+) -> Arrays:
     """The least-squares solution of a sparse system of full column rank.
 
     On traced values a tuple of the solution alone: SciPy's account of the iteration has no derivative.

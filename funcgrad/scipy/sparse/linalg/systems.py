@@ -18,7 +18,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Anything, Array, ArrayLike, Number
 
 scipys = originals_of("sparse.linalg")
 """SciPy's functions and classes by name."""
@@ -100,7 +100,7 @@ class Factors:
         return solved(self._matrix, rhs, trans == "T", "spsolve", {})
 
 
-def splu(A: ArrayLike, **options: object) -> Any:
+def splu(A: ArrayLike, **options: object) -> Anything:
     """The factors of a sparse matrix, whose ``solve`` is differentiable by matrix and right-hand side.
 
     >>> b = np.ones(2)

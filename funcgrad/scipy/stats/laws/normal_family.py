@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.api.rules.custom import custom_jvp
@@ -199,7 +200,7 @@ def skew_cdf(x: ArrayLike, a: ArrayLike) -> Array:
 
 
 @skew_cdf.defjvp
-def skew_cdf_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+def skew_cdf_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The density, and twice the derivative of Owen's function with its sign changed."""
     (x, a), (x_dot, a_dot) = primals, tangents
     wider = 1.0 + a * a

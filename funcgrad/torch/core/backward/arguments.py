@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.types import ArrayLike, Tree
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operand
 
 __all__ = ["NO_GRAD_FN", "inputs_of", "renamed", "roots_of"]
 
@@ -79,7 +82,7 @@ def roots_of(tensors: Operands, grads: Operands, create: bool) -> tuple[list[Any
     return edges, cotangents
 
 
-def implicit(out: Tensor, create: bool) -> Any:
+def implicit(out: Tensor, create: bool) -> Operand:
     """One, for an output of one element."""
     value = out._value
     if value.size != 1:
@@ -92,7 +95,7 @@ def implicit(out: Tensor, create: bool) -> Any:
     return one
 
 
-def explicit(out: Tensor, g: ArrayLike, k: int, create: bool) -> Any:
+def explicit(out: Tensor, g: ArrayLike, k: int, create: bool) -> Operand:
     """The cotangent the caller gave, which must fit the output."""
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")

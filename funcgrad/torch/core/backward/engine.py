@@ -25,7 +25,7 @@ from funcgrad.torch.core.backward.saved import require_unchanged, saved_tensors
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Arrays
 
 __all__ = ["backward", "run_backward"]
 
@@ -181,7 +181,7 @@ class Pass:
             return node in self.executed
         return t in self.pending and (self.captures is None or id(t) in self.captures.by_leaf)
 
-    def add(self, edge: Any, g: ArrayLike) -> None:
+    def add(self, edge: Anything, g: ArrayLike) -> None:
         """A cotangent that arrives at an edge."""
         if isinstance(edge, Node):
             if edge.outputs == 1:
@@ -263,7 +263,7 @@ class Pass:
                 if edge in self.pending:
                     self.arrived(edge)
 
-    def arrived_at(self, node: Node, g: object, runs: bool) -> Any:
+    def arrived_at(self, node: Node, g: object, runs: bool) -> Arrays:
         """The cotangents of a node that is next, after its hooks; those who asked for them get them."""
         asked = self.captures is not None and node in self.captures.nodes
         # As in PyTorch, `grad` sees what comes before the hooks of a node that runs.
@@ -278,7 +278,7 @@ class Pass:
             g = self.after_prehooks(node, g)
         return g
 
-    def before(self, node: Node, g: ArrayLike) -> Any:
+    def before(self, node: Node, g: ArrayLike) -> Arrays:
         """Tensor hooks and retained gradients."""
         extra = node.extra
         assert extra is not None
@@ -292,7 +292,7 @@ class Pass:
                 retain(tensor, cotangents[number], self.create)
         return cotangents if node.outputs > 1 else cotangents[0]
 
-    def after_prehooks(self, node: Node, g: ArrayLike) -> Any:
+    def after_prehooks(self, node: Node, g: ArrayLike) -> Arrays:
         """The cotangents after the prehooks of their node."""
         assert node.extra is not None
         given = tuple([as_tensor(x) for x in (g if node.outputs > 1 else [g])])
@@ -373,7 +373,7 @@ def run_backward(
 # -- one node ---------------------------------------------------------------------------------------------
 
 
-def zeros_like_spec(spec: Any) -> Any:
+def zeros_like_spec(spec: tuple[Any, Any]) -> Arrays:
     """A cotangent that nobody sent."""
     return np.zeros(spec[0], spec[1])
 
@@ -411,7 +411,7 @@ def pull(node: Node, g: object) -> Sequence[Any]:
     return found
 
 
-def evaluate_or_record(plan: Any, values: Sequence[Any]) -> Sequence[Any]:
+def evaluate_or_record(plan: Anything, values: Sequence[Any]) -> Sequence[Any]:
     """The plan on values some of which may be recorded."""
     return call_program(plan.program, *values)
 
@@ -459,7 +459,7 @@ def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @node_method("__call__")
-def called(self: Node, *grads: Operand) -> Any:
+def called(self: Node, *grads: Operand) -> Arrays:
     """The gradient of the input (a tuple for several) from those of the outputs: a step of a pass."""
     found = single_step(self, grads)
     return found[0] if len(found) == 1 else found
@@ -484,12 +484,12 @@ def summed(a: Array, b: Array) -> Array:
         quiet.leave(token)
 
 
-def as_tensor(x: object) -> Any:
+def as_tensor(x: object) -> Arrays:
     """A cotangent as a tensor."""
     return x if x is None or isinstance(x, Tensor) else wrap(x)
 
 
-def hooked(hooks: dict[int, Any], g: object, create: bool) -> Any:
+def hooked(hooks: dict[int, Any], g: object, create: bool) -> Arrays:
     """A cotangent after the hooks of its tensor."""
     t = as_tensor(g)
     for hook in list(hooks.values()):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from funcgrad.torch.core.backward.hooks import added_hook
 from funcgrad.torch.core.dtypes import TYPE_NAMES
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.backward.plans import Plan
@@ -132,11 +132,11 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.seq
 
-    def register_hook(self, hook: Callable[..., Any]) -> Any:
+    def register_hook(self, hook: Callable[..., Any]) -> Anything:
         """Call ``hook(grad_inputs, grad_outputs)`` after this node ran backward."""
         return added_hook(self.more().posthooks, hook)
 
-    def register_prehook(self, hook: Callable[..., Any]) -> Any:
+    def register_prehook(self, hook: Callable[..., Any]) -> Anything:
         """Call ``hook(grad_outputs)`` before this node runs backward."""
         return added_hook(self.more().prehooks, hook)
 
@@ -185,7 +185,7 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
 
-def edge_node(edge: Any) -> Any:
+def edge_node(edge: Anything) -> Anything:
     """The node of an edge, as `next_functions` shows it."""
     if edge is None or isinstance(edge, Node):
         return edge
@@ -194,12 +194,12 @@ def edge_node(edge: Any) -> Any:
     return accumulator_of(edge)
 
 
-def edge_number(edge: Any) -> int:
+def edge_number(edge: Anything) -> int:
     """The number of the output that an edge stands for."""
     return edge.number if isinstance(edge, Output) else 0
 
 
-def edge_of(tensor: Tensor) -> Any:
+def edge_of(tensor: Tensor) -> Anything:
     """The edge to where a tensor's gradient goes: its node, the leaf itself, or None."""
     return (tensor._node or tensor) if tensor._rg else None
 
@@ -266,7 +266,7 @@ class Op:
         return f"Op({self.name})"
 
 
-def op(name: str, **options: Any) -> Callable[[Callable[..., Any]], Op]:
+def op(name: str, **options: Anything) -> Callable[[Callable[..., Any]], Op]:
     """Make an `Op` of the decorated array function."""
 
     def made(function: Callable[..., Any]) -> Op:
@@ -280,7 +280,9 @@ def short_name(node: Node) -> str:
     return re.sub(r"Backward\d*$", "", node._name())
 
 
-def changed_message(value: ArrayLike, box: list[Any], expected: int, edge: Any, own: bool = False) -> str:
+def changed_message(
+    value: ArrayLike, box: list[Any], expected: int, edge: Anything, own: bool = False
+) -> str:
     """What PyTorch says about a saved value that was changed in place.
 
     `edge` is where it came from when it was saved; the box of its version knows of a newer history.

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = ["RemovableHandle", "added_hook", "hook_name"]
 
 _IDS = count()
@@ -43,7 +45,7 @@ def hook_name(hook: object) -> str:
     return getattr(hook, "__name__", None) or type(hook).__name__
 
 
-def registered(hooks: Any, hook: Any, first: bool) -> RemovableHandle:
+def registered(hooks: Anything, hook: Anything, first: bool) -> RemovableHandle:
     """Add a hook after the others, or before all of them."""
     handle = added_hook(hooks, hook)
     if first:

@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad.torch.core.backward.history import Node
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import Array
 
 __all__ = ["Packed", "disabled", "hooked", "pack", "pack_saved"]
 
@@ -22,7 +23,7 @@ class Packed:
         self.content = content
         self.unpack = unpack
 
-    def value(self) -> Any:
+    def value(self) -> Array:
         """The value that the unpack hook returns; TypeError for what is not a tensor."""
         found = self.unpack(self.content)
         if not isinstance(found, Tensor):

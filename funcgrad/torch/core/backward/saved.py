@@ -9,6 +9,7 @@ from funcgrad.torch.core.backward.anomaly import warn_of_error
 from funcgrad.torch.core.backward.history import FREED, Node, Output, changed_message, node_method
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import Anything
 
 __all__ = ["require_unchanged", "saved_names", "saved_tensors"]
 
@@ -63,7 +64,7 @@ def saved_tensors(node: Node, used_inputs: Sequence[int], used_outputs: Sequence
     return tensors
 
 
-def saved_attribute(node: Node, name: str) -> Any:
+def saved_attribute(node: Node, name: str) -> Anything:
     """What PyTorch shows as ``_saved_self``, ``_saved_result`` and so on."""
     op = getattr(type(node), "op", None)
     if op is None:
@@ -100,7 +101,7 @@ def _used(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 @node_method("__getattr__")
-def computed_attribute(self: Node, name: str) -> Any:
+def computed_attribute(self: Node, name: str) -> Anything:
     """The saved values, under PyTorch's names."""
     if name.startswith(("_saved_", "_raw_saved_")):
         return saved_attribute(self, name.removeprefix("_raw").removeprefix("_saved_"))

@@ -13,7 +13,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
-from funcgrad.types import DTypeLike, ShapeLike
+from funcgrad.types import Array, DTypeLike, ShapeLike
 
 __all__ = [
     "channel_shuffle",
@@ -230,7 +230,7 @@ def _unfold(x: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> An
     return out.reshape((n, c * kernel.shape[0], math.prod(out.shape[2:])))
 
 
-def one_per_place(window: tuple[int, ...], dtype: DTypeLike) -> Any:
+def one_per_place(window: tuple[int, ...], dtype: DTypeLike) -> Array:
     """A kernel with one channel out for each place in the window."""
     size = int(np.prod(window))
     return np.eye(size, dtype=dtype).reshape((size, 1, *window))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -240,7 +241,7 @@ def triplet_margin_with_distance_loss(
     positive: Operand,
     negative: Operand,
     *,
-    distance_function: Any = None,
+    distance_function: Callable[..., Any] | None = None,
     margin: float = 1.0,
     swap: bool = False,
     reduction: str = "mean",

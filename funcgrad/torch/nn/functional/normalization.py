@@ -12,12 +12,14 @@ from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
 
-def with_parameters(made: Any, input: Operand, weight: Operand, bias: Operand, *params: Any) -> Operand:
+def with_parameters(
+    made: Anything, input: Operand, weight: Operand, bias: Operand, *params: Anything
+) -> Operand:
     """The operation on the input and the parameters that are not None, which it is told."""
     inputs = [t for t in (input, weight, bias) if t is not None]
     return apply(made, inputs, (weight is not None, bias is not None, *params))

@@ -58,7 +58,7 @@ _AVG = {
 
 
 def rounded_up(
-    x: Operand, window: Any, stride: ShapeLike, padding: ShapeLike, dilation: ShapeLike
+    x: Operand, window: ShapeLike, stride: ShapeLike, padding: ShapeLike, dilation: ShapeLike
 ) -> tuple[tuple[int, int], ...]:
     """Padding with as much more at the end as the last, incomplete windows need; they begin in the input."""
     found = []

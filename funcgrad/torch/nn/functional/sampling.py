@@ -357,7 +357,7 @@ def upsample(
     size: ShapeLike = None,
     scale_factor: ShapeLike = None,
     mode: str = "nearest",
-    align_corners: Any = None,
+    align_corners: bool | None = None,
 ) -> Operand:
     """`interpolate`, under its old name."""
     return interpolate(input, size, scale_factor, mode, align_corners)

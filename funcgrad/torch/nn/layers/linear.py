@@ -12,7 +12,7 @@ from funcgrad.torch.nn import init
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import DTypeLike
+from funcgrad.types import Anything, DTypeLike
 
 __all__ = [
     "Bilinear",
@@ -177,7 +177,7 @@ class Embedding(Module):
 
     @classmethod
     def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **options: Any
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **options: Anything
     ) -> Embedding:
         """A table with these vectors, which are not trained unless ``freeze=False``."""
         rows, columns = embeddings._value.shape
@@ -258,7 +258,7 @@ class EmbeddingBag(Module):
 
     @classmethod
     def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, **options: Any
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, **options: Anything
     ) -> EmbeddingBag:
         """A layer with these vectors, which stay as they are unless ``freeze=False``."""
         rows, width = embeddings._value.shape

@@ -17,7 +17,7 @@ from funcgrad.torch.nn.layers.linear import Linear, empty_parameter
 from funcgrad.torch.nn.layers.normalization import LayerNorm
 from funcgrad.torch.nn.layers.pooling import Dropout
 from funcgrad.torch.nn.module import Module
-from funcgrad.types import Device, DTypeLike
+from funcgrad.types import Anything, Device, DTypeLike
 
 __all__ = [
     "MultiheadAttention",
@@ -143,7 +143,7 @@ class MultiheadAttention(Module):
 _ACTIVATIONS: dict[str, Callable[..., Any]] = {"relu": F.relu, "gelu": F.gelu}
 
 
-def activation_called(activation: Any) -> Callable[..., Any]:
+def activation_called(activation: Anything) -> Callable[..., Any]:
     """The activation by its name."""
     if not isinstance(activation, str):
         return activation  # type: ignore[no-any-return]
@@ -314,7 +314,7 @@ class TransformerDecoder(Stack):
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__(decoder_layer, num_layers, norm)
 
-    def forward(self, tgt: Tensor, memory: Tensor, *args: Any, **kwargs: Any) -> Operand:
+    def forward(self, tgt: Tensor, memory: Tensor, *args: Anything, **kwargs: Anything) -> Operand:
         """The decoded sequence."""
         out: Any = tgt
         for layer in self.layers:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own, wrap
-from funcgrad.types import Number
+from funcgrad.types import Anything, Number
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
@@ -83,7 +82,7 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
+def clip_grad_norm(*args: Anything, **kwargs: Anything) -> Tensor:
     """`clip_grad_norm_`, under its old name."""
     warnings.warn(
         "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.",

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS, tensor_of
+from funcgrad.types import Anything
 
 __all__ = [
     "PackedSequence",
@@ -46,7 +47,7 @@ class PackedSequence(PackedSequence_):
             data, batch_sizes = data
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Anything, **kwargs: Anything) -> Anything:
         """The data in another dtype."""
         return self._replaced(self.data.to(*args, **kwargs))
 

@@ -9,6 +9,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.types import Anything
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 
@@ -37,7 +38,7 @@ class WeightNorm:
         setattr(module, self.name, self.weight(module))
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Operand:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Operand:
     """Replace a parameter by its lengths along `dim`, ``name_g``, and its direction, ``name_v``.
 
     Returns the module. Warns as PyTorch does, whose newer form works by parametrisations.
@@ -66,7 +67,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Opera
     return module
 
 
-def remove_weight_norm(module: Any, name: str = "weight") -> Operand:
+def remove_weight_norm(module: Anything, name: str = "weight") -> Operand:
     """Undo `weight_norm`: the weight is a parameter again. Returns the module."""
     key = _hook_of(module, name)
     if key is None:

@@ -14,7 +14,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, of_one_dtype, remember_two, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
-from funcgrad.types import AxisLike, Number
+from funcgrad.types import Anything, AxisLike, Number
 
 __all__ = ["matmul"]
 
@@ -422,7 +422,7 @@ def with_dots_summed(text: str, operands: Operand) -> str:
 
 
 @published()
-def einsum(equation: Any, *operands: Operand) -> Operand:
+def einsum(equation: Anything, *operands: Operand) -> Operand:
     """Sums of products by subscripts: ``einsum("ij,jk->ik", a, b)``."""
     if isinstance(equation, Tensor):
         equation, operands = from_sublists((equation, *operands))

@@ -12,7 +12,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.creation import array_from, finished
 from funcgrad.torch.operations.registry import FUNCTIONS, published
-from funcgrad.types import DTypeLike, Number, ShapeLike
+from funcgrad.types import Anything, DTypeLike, Number, ShapeLike
 
 __all__: list[str] = []
 
@@ -45,14 +45,16 @@ for _name, _word in TYPE_NAMES.items():
 
 
 @published()
-def scalar_tensor(value: Number, *, dtype: DTypeLike = None, **options: Any) -> Tensor:
+def scalar_tensor(value: Number, *, dtype: DTypeLike = None, **options: Anything) -> Tensor:
     """A tensor of rank 0."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
     return finished(np.asarray(value, wanted), **options)
 
 
 @published()
-def empty_strided(size: ShapeLike, stride: ShapeLike, *, dtype: DTypeLike = None, **options: Any) -> Tensor:
+def empty_strided(
+    size: ShapeLike, stride: ShapeLike, *, dtype: DTypeLike = None, **options: Anything
+) -> Tensor:
     """A new tensor; the order of its elements in memory is always the usual one."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
     return finished(np.zeros(tuple(size), wanted), **options)
@@ -60,7 +62,7 @@ def empty_strided(size: ShapeLike, stride: ShapeLike, *, dtype: DTypeLike = None
 
 @published()
 def frombuffer(
-    buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0, requires_grad: bool = False
+    buffer: Anything, *, dtype: DTypeLike, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
     """A tensor on the memory of a buffer."""
     return finished(np.frombuffer(buffer, numpy_dtype(dtype), count, offset), requires_grad)
@@ -75,7 +77,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Operand
 
 
 @published("range")
-def arange_including(start: Number, end: Number = None, step: Number = 1, **options: Any) -> Tensor:
+def arange_including(start: Number, end: Number = None, step: Number = 1, **options: Anything) -> Tensor:
     """``torch.range``: as `arange`, with the end."""
     if end is None:
         start, end = 0, start

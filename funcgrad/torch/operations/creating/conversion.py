@@ -22,7 +22,7 @@ from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creating.creation import require_cpu
 from funcgrad.torch.operations.registry import operation, published, tensor_of
-from funcgrad.types import DTypeLike
+from funcgrad.types import Anything, Array, DTypeLike, Number
 
 __all__ = ["CPU", "device"]
 
@@ -64,7 +64,7 @@ CPU = device("cpu")
 
 
 @method()
-def item(self: Tensor) -> Any:
+def item(self: Tensor) -> Number:
     """The only element as a Python number."""
     value = self._value
     if type(value) is Tracer and not value.has_value():
@@ -79,7 +79,7 @@ def item(self: Tensor) -> Any:
 
 
 @method()
-def tolist(self: Tensor) -> Any:
+def tolist(self: Tensor) -> Anything:
     """The elements as nested lists of Python numbers."""
     return self._value.tolist()
 
@@ -148,7 +148,7 @@ def _format(self: Tensor, spec: str) -> str:
 
 
 @method("numpy")
-def numpy_array(self: Tensor, *, force: bool = False) -> Any:
+def numpy_array(self: Tensor, *, force: bool = False) -> Array:
     """The array on the tensor's memory; with `force` also of a tensor that requires grad."""
     if self._rg and not force and MODES.grad:
         raise RuntimeError(
@@ -255,7 +255,7 @@ def _converted(self: Tensor, wanted: np.dtype[Any], copy: bool = False) -> Any:
 
 
 @method()
-def to(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+def to(self: Tensor, *args: Anything, **kwargs: Anything) -> Operand:
     """The tensor in another dtype (or that of another tensor); itself where nothing changes."""
     wanted, copy = None, bool(kwargs.pop("copy", False))
     for x in (*args, *[kwargs.get(k) for k in ("dtype", "device", "other")]):
@@ -273,7 +273,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 @method("type")
-def type_of(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> Any:
+def type_of(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> Anything:
     """The name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
         return f"torch.{TYPE_NAMES[self._value.dtype.name]}Tensor"
@@ -357,6 +357,6 @@ setattr(Tensor, "cuda", _cuda)  # noqa: B010 - given like every operation
 
 
 @published()
-def to_dlpack(tensor: Tensor) -> Any:
+def to_dlpack(tensor: Tensor) -> object:
     """The capsule that other libraries import."""
     return tensor_of(tensor).__dlpack__()

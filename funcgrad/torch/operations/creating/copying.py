@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.types import ArrayLike
+
+if TYPE_CHECKING:
+    from funcgrad.torch.core.operand import Operand
 
 __all__ = ["rebuilt"]
 
@@ -72,7 +75,7 @@ def _reduce(self: Tensor, protocol: Any) -> Any:
     return rebuilt, (type(self), np.ascontiguousarray(own(self)), self._rg)
 
 
-def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Any:
+def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Operand:
     """The tensor that was pickled: a leaf."""
     t: Any = object.__new__(cls)
     t._value = np.asarray(value)

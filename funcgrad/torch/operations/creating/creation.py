@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
-from funcgrad.types import ArrayLike, Device, DTypeLike, Number, ShapeLike
+from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["finished", "legacy_tensor", "shape_of", "tensor"]
 
@@ -117,7 +117,7 @@ def _depths(data: Any, at: int = 0) -> None:
         raise TypeError(f"must be real number, not {kind}")
 
 
-def array_from(data: ArrayLike, dtype: DTypeLike) -> Any:  # noqa: PLR0911, C901 - one for each kind of data
+def array_from(data: ArrayLike, dtype: DTypeLike) -> Array:  # noqa: PLR0911, C901 - one for each kind of data
     """A new array of the data, in a NumPy dtype or the one PyTorch infers."""
     if isinstance(data, Tensor):
         value: Any = data._value
@@ -264,7 +264,7 @@ def from_numpy(array: Operand) -> Tensor:
     return wrap(array)
 
 
-def legacy_tensor(cls: type, *args: Any, **kwargs: Any) -> Any:
+def legacy_tensor(cls: type, *args: Anything, **kwargs: Anything) -> Operand:
     """``torch.Tensor(2, 3)`` and ``torch.Tensor([1, 2])``: always of the default dtype."""
     t: Any = object.__new__(cls)
     dtype = SETTINGS.default_dtype
@@ -363,7 +363,7 @@ def full(
     *,
     dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: Any,
+    **options: Anything,
 ) -> Tensor:
     """A new tensor of one number."""
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
@@ -396,7 +396,7 @@ FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
 
 @method()
 def new_full(
-    self: Tensor, size: ShapeLike, fill_value: Number, *, dtype: DTypeLike = None, **options: Any
+    self: Tensor, size: ShapeLike, fill_value: Number, *, dtype: DTypeLike = None, **options: Anything
 ) -> Tensor:
     """A new tensor of one number, with this tensor's dtype."""
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, **options)
@@ -533,7 +533,7 @@ def logspace(
 FUNCTIONS["linspace"], FUNCTIONS["logspace"] = linspace, logspace
 
 
-def indices_of_triangle(make: Any) -> Any:
+def indices_of_triangle(make: Callable[..., Any]) -> Callable[..., Any]:
     """``tril_indices`` or ``triu_indices``."""
 
     def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:

@@ -17,7 +17,7 @@ from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creating.creation import finished, require_cpu, shape_of
 from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.registry import FUNCTIONS, published, tensor_of
-from funcgrad.types import DTypeLike, Number, ShapeLike
+from funcgrad.types import Anything, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["Generator", "default_generator", "generator_of"]
 
@@ -72,7 +72,7 @@ class Generator:
         return self._bits
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Device:
         """The CPU."""
         return FUNCTIONS["device"]("cpu")
 
@@ -216,7 +216,7 @@ def randint(
 
 @published()
 def randint_like(
-    input: Tensor, low: int, high: Number = None, *, dtype: DTypeLike = None, **options: Any
+    input: Tensor, low: int, high: Number = None, *, dtype: DTypeLike = None, **options: Anything
 ) -> Tensor:
     """Random integers in the shape of another tensor."""
     if high is None:
@@ -242,7 +242,12 @@ def randperm(
 
 @published()
 def normal(
-    mean: Operand, std: Operand = 1.0, size: ShapeLike = None, *, generator: Any = None, **options: Any
+    mean: Operand,
+    std: Operand = 1.0,
+    size: ShapeLike = None,
+    *,
+    generator: Generator | None = None,
+    **options: Anything,
 ) -> Tensor:
     """Normally distributed numbers of these means and standard deviations."""
     if isinstance(std, Tensor) and std._value.dtype.kind == "f" and (std._value < 0).any():

@@ -17,7 +17,7 @@ from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.operations.places.scattering import added_at, where_indices
 from funcgrad.torch.operations.registry import operation
-from funcgrad.types import Array
+from funcgrad.types import Array, Index
 
 __all__ = ["combined"]
 
@@ -29,7 +29,7 @@ def _added(x: Any, where: Any, src: Any) -> Any:
     return added_at(own_copy(x, src, *where), where, src)
 
 
-def combined(x: Array, src: Array, where: Any, how: str, include: bool) -> Array:
+def combined(x: Array, src: Array, where: Index, how: str, include: bool) -> Array:
     """`x` with `src` combined into it at the full indices `where`."""
     counted = np.ones(src.shape, x.dtype)
     times = _added(np.zeros(x.shape, x.dtype), where, counted)

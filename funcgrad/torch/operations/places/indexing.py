@@ -150,7 +150,7 @@ def _named(items: tuple[Any, ...]) -> Op:
     return ALIAS if any(i is Ellipsis for i in items) or not items else SLICE
 
 
-def as_index(i: object) -> Any:
+def as_index(i: object) -> Index:
     """What stands between brackets as an array, tensor or basic index."""
     if isinstance(i, Tensor):
         value = i._value

@@ -117,7 +117,7 @@ def _scattered(x: Any, src: Any, index: Any, axis: int, how: str) -> Any:
     return out
 
 
-def added_at(out: Array, where: Any, src: Array) -> Array:
+def added_at(out: Array, where: Index, src: Array) -> Array:
     """`out` (which may be written into) with `src` added at full indices, which may repeat."""
     if not any(isinstance(v, Tracer) for v in (out, src, *where)):
         np.add.at(out, where, src)
@@ -156,7 +156,13 @@ _SCATTERS = {
 
 @operation(inplace=True)
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Operand = None, *, value: Number = None, reduce: Any = None
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Operand = None,
+    *,
+    value: Number = None,
+    reduce: str | None = None,
 ) -> Operand:
     """The tensor with `src` written at `index` along a dimension."""
     _require_index("scatter", index)

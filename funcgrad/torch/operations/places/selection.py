@@ -20,7 +20,7 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import Binary, of_one_dtype, result_dtype
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
-from funcgrad.types import Array, AxisLike, DTypeLike, Number
+from funcgrad.types import Array, AxisLike, DTypeLike, NormOrder, Number
 
 __all__ = [
     "log_softmax",
@@ -120,10 +120,11 @@ def _logaddexp(x: Any, y: Any) -> Any:
     return np.logaddexp(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
 
 
-def logaddexp_of(x: Any, y: Any) -> Any:
+def logaddexp_of(x: Array, y: Array) -> Array:
     """``log(exp(x) + exp(y))`` of complex numbers, relative to the one with the larger real part."""
     first = np.real(x) >= np.real(y)
-    larger, smaller = np.where(first, x, y), np.where(first, y, x)
+    larger: Any = np.where(first, x, y)
+    smaller: Any = np.where(first, y, x)
     return larger + np.log(1 + np.exp(smaller - larger))
 
 
@@ -524,7 +525,7 @@ _VECTOR_NORM = Op("LinalgVectorNormBackward0", vector_norm, keeps_result=True)
 @operation()
 def norm(
     input: Tensor,
-    p: Any = "fro",
+    p: NormOrder = "fro",
     dim: AxisLike = None,
     keepdim: bool = False,
     dtype: DTypeLike = None,

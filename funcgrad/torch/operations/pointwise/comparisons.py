@@ -27,7 +27,7 @@ from funcgrad.torch.operations.registry import operation, published, tensor_of
 __all__ = ["compared"]
 
 
-def compared(function: Any, x: Operand, y: Operand, cast: bool = True) -> Tensor:
+def compared(function: Callable[..., Any], x: Operand, y: Operand, cast: bool = True) -> Tensor:
     """A function of two operands whose result is not differentiable."""
     a, b = operand(x), operand(y)
     values = [t._value if isinstance(t, Tensor) else t for t in (a, b)]

@@ -19,6 +19,7 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Number
 
 __all__ = ["as_floating", "unary"]
 
@@ -326,7 +327,7 @@ def _polygamma(x: Any, n: int) -> Any:
 
 
 @operation(inplace=False)
-def polygamma(n: Any, input: Operand) -> Operand:
+def polygamma(n: Number, input: Operand) -> Operand:
     """The derivative of order `n` of digamma."""
     if isinstance(n, Tensor):
         n, input = input, n

@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group, set_momentum, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.types import Number
 
 __all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
@@ -62,7 +63,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: Number = None) -> None:
         """Go on to the next epoch, or to any part of one."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad.torch.optim.lr_scheduler.base import EPOCH_GIVEN, LRScheduler, copied, for_each_group, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.types import Number
 
 __all__ = ["ReduceLROnPlateau"]
 
@@ -66,7 +67,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Whether the rate was reduced so lately that nothing is counted."""
         return self.cooldown_counter > 0
 
-    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Number = None, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take the measure of an epoch."""
         value = float(metrics)
         if epoch is not None:

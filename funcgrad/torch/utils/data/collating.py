@@ -11,6 +11,7 @@ from funcgrad.torch.core.dtypes import ALL_DTYPES
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Tree
 
 __all__ = ["default_collate", "default_convert"]
 
@@ -21,7 +22,7 @@ def _is_text(array: Any) -> bool:
     return array.dtype.kind in "SUO"
 
 
-def default_collate(batch: Any) -> Any:
+def default_collate(batch: Sequence[Any]) -> Tree:
     """Elements of one structure, stacked along a new first axis.
 
     Tensors and arrays are stacked, numbers become tensors (of float64 and int64), texts stay a list;
@@ -80,7 +81,7 @@ def _like_sequence(like: Any, found: list[Any]) -> Any:
         return found
 
 
-def default_convert(data: Operand) -> Any:
+def default_convert(data: Operand) -> Tree:
     """An element with its arrays as tensors; numbers and texts stay what they are.
 
     >>> default_convert({"x": np.ones(2), "y": 3})

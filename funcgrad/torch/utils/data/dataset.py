@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.random import Generator
 from funcgrad.torch.utils.data.sampler import permutation
+from funcgrad.types import Anything
 
 __all__ = [
     "ChainDataset",
@@ -168,7 +169,7 @@ class Subset(Dataset[Any]):
 
 
 def random_split(
-    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None
+    dataset: Anything, lengths: Sequence[int | float], generator: Generator | None = None
 ) -> list[Subset]:
     """Subsets without overlap, in random order, of these lengths or these shares of the whole.
 
