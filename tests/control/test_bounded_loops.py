@@ -80,7 +80,45 @@ def with_branches(u):
     return np.sum(u**2)
 
 
+def cholesky_in_place(u):
+    a = u @ u.T + len(u) * np.eye(len(u))
+    for i in range(len(u)):
+        for j in range(i):
+            s = 0.0
+            for k in range(j):
+                s += a[i, k] * a[j, k]
+            a[i, j] = (a[i, j] - s) / a[j, j]
+        s = 0.0
+        for k in range(i):
+            s += a[i, k] ** 2
+        a[i, i] = np.sqrt(a[i, i] - s)
+    return np.sum(np.tril(a) ** 3)
+
+
+def elimination(u):
+    a = u + 3 * len(u) * np.eye(len(u))
+    for k in range(len(u)):
+        for i in range(k + 1, len(u)):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, len(u)):
+                a[i, j] -= a[i, k] * a[k, j]
+    return np.sum(a**2)
+
+
+def product_in_place(u):
+    u = u.copy()
+    n = len(u)
+    for i in range(n):
+        for j in range(n):
+            s = 0.0
+            for k in range(n):
+                s += u[i, k] * u[k, j]
+            u[i, j] = np.sin(s)
+    return np.sum(u)
+
+
 PROGRAMS = [triangle, red_and_black, counted_from_the_end, without_trips, rows, three_deep, with_branches]
+PROGRAMS += [cholesky_in_place, elimination, product_in_place]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
@@ -94,7 +132,11 @@ def test_gradients_are_those_of_python(f, rng):
         np.testing.assert_allclose(fg.jit(fg.grad(f))(u), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", [triangle, counted_from_the_end, rows, with_branches], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f",
+    [triangle, counted_from_the_end, rows, with_branches, cholesky_in_place, product_in_place],
+    ids=lambda f: f.__name__,
+)
 def test_second_derivatives_and_batches(f, rng):
     u, v = rng.normal(size=(2, 5, 5))
 
@@ -117,6 +159,23 @@ def test_no_trip_keeps_the_array_in_the_carry(f):
     largest = max(v.aval.size for e in program.equations for v in e.outputs)
     assert largest <= 4 * 2 * n * 2 * n  # sweeps, colours, rows, and room for the trips
     assert "while_sweeps" in str(program)
+
+
+def every_size(program):
+    """The sizes of all values, those within loops as well."""
+    for equation in program.equations:
+        yield from (v.aval.size for v in equation.outputs)
+        for parameter in equation.primitive.params.values():
+            for held in parameter if isinstance(parameter, tuple) else (parameter,):
+                body = held[0] if isinstance(held, tuple) and held else held
+                if hasattr(body, "equations"):
+                    yield from every_size(body)
+
+
+def test_a_loop_that_reads_what_is_changed_around_it_keeps_elements():
+    n = 30
+    program = fg.make_program(fg.grad(fg.jit(product_in_place)))(np.ones((n, n)))
+    assert max(every_size(program)) <= 2 * n**3  # before: an array for each of n * n trips
 
 
 def test_a_loop_that_nobody_bounds_is_gone_through_again():

@@ -7,6 +7,7 @@ element of an array here, as long as there may be trips, which a scan stacks lik
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.elementwise.comparison import less
-from funcgrad.transforms.control.forward import LinearStep, indices
+from funcgrad.transforms.control.forward import LinearStep, indices, kept
 from funcgrad.transforms.control.step import Step, counters_of, with_inputs
 from funcgrad.transforms.control.sweeps import Sweep, Sweeps
 from funcgrad.transforms.replay import inline, inputs_of, transforming
@@ -68,10 +69,15 @@ class Apart(NamedTuple):
     """
 
 
-def is_worth_it(made: LinearStep, most: int) -> bool:
-    """Whether what `most` trips keep is less than the arrays that a loop around would keep instead."""
+def is_worth_it(made: LinearStep, most: int, costly: Sequence[int] = ()) -> bool:
+    """Whether what `most` trips keep is less than the arrays that a loop around would keep instead.
+
+    Those are the ones that the loop carries, and the `costly` ones of its consts.
+    """
+    consts = made.primal.parts(made.primal.program.in_avals).consts
     carried = sum(a.nbytes for a in made.primal.carry_avals if a.shape)
-    return most * sum(a.nbytes for a in made.primal.y_avals) <= carried
+    carried += sum(consts[k].nbytes for k in costly)
+    return kept(made, most) <= carried
 
 
 def taken_apart(cond: Program, made: LinearStep, most: int) -> Apart:

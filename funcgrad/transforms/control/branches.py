@@ -31,7 +31,6 @@ from funcgrad.transforms.linearize import (
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import record_transpose
-from funcgrad.types import Array
 
 Branches = tuple[Program, ...]
 
@@ -100,32 +99,6 @@ class LinearBranches(NamedTuple):
     """``slots, used operands, tangents -> tangents``"""
     used: tuple[int, ...]
     dotted: Flags
-
-
-def is_there_later(recorder: Recorder, x: Array) -> bool:
-    """Whether an operand of a branch is there on the way back at no cost: a number, or what lasts.
-
-    An array that a loop carries is another one on every trip, and to keep it would be to keep all of these.
-    """
-    if x.aval.size <= 1:
-        return True
-    indices_left, seen = [recorder.index_of(x)], set[int]()
-    constant = {index for index, _ in recorder.operands}
-    while indices_left:
-        index = indices_left.pop()
-        if index in seen or index in recorder.lasting or index in constant:
-            continue
-        seen.add(index)
-        step = recorder.steps[index]
-        step = recorder.steps[index - step] if type(step) is int else step
-        if type(step) is not tuple or len(seen) > FEW_STEPS:
-            return False
-        indices_left += step[1:]
-    return True
-
-
-FEW_STEPS = 50
-"""From how many operations an operand may be computed and still be looked through."""
 
 
 def linearize_cheaply(branch: Program, active: Flags, n_results: int, there: Sequence[bool]) -> Linearized:

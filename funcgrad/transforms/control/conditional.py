@@ -26,12 +26,11 @@ from funcgrad.transforms.control.batched import with_axis
 from funcgrad.transforms.control.branches import (
     batched_branches,
     forward_branches,
-    is_there_later,
     linear_branches,
     transposed_branches,
     union,
 )
-from funcgrad.transforms.control.forward import given, keeps_forward
+from funcgrad.transforms.control.forward import given, is_there_later, keeps_forward
 from funcgrad.transforms.control.masking import masked
 from funcgrad.transforms.control.running import Run, body_function, captured_arrays, owned
 from funcgrad.transforms.control.step import (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from funcgrad.transforms.dependence import computed_from
 from funcgrad.transforms.linearize import literal_indices, record_jvp, residuals_of, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Array
 
 Made = TypeVar("Made")
 _WITHIN: ContextVar[bool] = ContextVar("funcgrad_within_step", default=False)
@@ -131,6 +133,32 @@ def within_step() -> bool:
     return _WITHIN.get()
 
 
+def is_there_later(recorder: Recorder, x: Array) -> bool:
+    """Whether an operand in a loop's step is there on the way back at no cost: a number, or what lasts.
+
+    An array that the loop carries is another one on every trip, and to keep it would be to keep all of these.
+    """
+    if x.aval.size <= 1:
+        return True
+    indices_left, seen = [recorder.index_of(x)], set[int]()
+    constant = {index for index, _ in recorder.operands}
+    while indices_left:
+        index = indices_left.pop()
+        if index in seen or index in recorder.lasting or index in constant:
+            continue
+        seen.add(index)
+        step = recorder.steps[index]
+        step = recorder.steps[index - step] if type(step) is int else step
+        if type(step) is not tuple or len(seen) > FEW_STEPS:
+            return False
+        indices_left += step[1:]
+    return True
+
+
+FEW_STEPS = 50
+"""From how many operations an operand may be computed and still be looked through."""
+
+
 def forward_step(step: Step, active: Parts[bool], transform: str) -> ForwardStep:
     """The step with its tangents, as `transform` records them."""
     return with_tangents(step, active, transform, _forward)
@@ -150,18 +178,33 @@ def _forward(tangents: StepTangents, active: Parts[bool]) -> ForwardStep:
     return ForwardStep(both, active, tangents.active_outputs[1])
 
 
-def linear_step(step: Step, active: Parts[bool]) -> LinearStep:
-    """The step, and the linear part of its derivative."""
-    return with_tangents(step, active, "linearize", _linearized)
+def linear_step(step: Step, active: Parts[bool], costly: Sequence[int] = ()) -> LinearStep:
+    """The step, and the linear part of its derivative, which reads none of the `costly` consts."""
+    return with_tangents(step, active, "linearize", partial(_linearized, costly=costly))
 
 
-def _linearized(tangents: StepTangents, active: Parts[bool]) -> LinearStep:
+def changed_around(recorder: Recorder, consts: Sequence[Any]) -> list[int]:
+    """Which consts of a loop within a loop's step are arrays that the loop around changes.
+
+    To read them on the way back, it would have to keep them all, once for each of its trips.
+    """
+    if not within_step():
+        return []
+    return [k for k, x in enumerate(consts) if not is_there_later(recorder, x)]
+
+
+def kept(made: LinearStep, trips: int) -> int:
+    """The bytes that so many trips write for the linear part."""
+    return trips * sum(a.nbytes for a in made.primal.y_avals)
+
+
+def _linearized(tangents: StepTangents, active: Parts[bool], costly: Sequence[int]) -> LinearStep:
     recorder, step, inputs = tangents.recorder, tangents.step, tangents.inputs
     entries: Parts[int] = Parts(*[tuple(indices(given(dots))) for dots in tangents.dots])
     exits = tangents.dots_of_outputs(active)
     outs = [recorder.index_of(x) for x in tangents.outs]
     ys = outs[step.n_carry :]
-    crossing = Crossing(tangents, entries.flat, exits, ys)
+    crossing = Crossing(tangents, entries.flat, exits, ys, costly)
     xs = indices(inputs.xs)
     used_xs, stacked, invariant = crossing.xs, crossing.kept, crossing.invariant
     ys += [index for index in stacked if index not in ys]
@@ -195,16 +238,22 @@ class Crossing:
     __slots__ = ("counters", "invariant", "kept", "strides", "xs")
 
     def __init__(
-        self, tangents: StepTangents, entries: Sequence[int], exits: Sequence[int], ys: Sequence[int]
+        self,
+        tangents: StepTangents,
+        entries: Sequence[int],
+        exits: Sequence[int],
+        ys: Sequence[int],
+        costly: Sequence[int],
     ) -> None:
         recorder, inputs = tangents.recorder, tangents.inputs
         residuals = residuals_of(recorder, entries, exits)
         carry, xs = indices(inputs.carry), indices(inputs.xs)
-        varying = computed_from(recorder, [*carry, *xs, *entries])
+        dear = [inputs.consts[k]._index for k in costly]
+        varying = computed_from(recorder, [*carry, *xs, *entries, *dear])
         self.strides = counters_of(tangents.step)
         counting = {carry[k]: k for k in self.strides}
         free = {k for k in range(len(recorder.steps)) if k not in varying} | {*xs, *counting}
-        given = [index for index in carry if index not in counting]
+        given = [*[index for index in carry if index not in counting], *dear]
         kept = kept_values(recorder, [k for k in residuals if k not in free], free, given, ys)
         constant = literal_indices(recorder).union(index for index, _ in recorder.operands)
         met = values_before(recorder, exits, {*kept, *free, *entries})

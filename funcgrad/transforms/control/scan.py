@@ -21,9 +21,12 @@ from funcgrad.tracing.samples import ErrorSample, Sample, fixed
 from funcgrad.transforms.control.backward import Bars, TransposedStep, mark_of, not_flagged, transposed_step
 from funcgrad.transforms.control.batched import batched_step, with_axis
 from funcgrad.transforms.control.forward import (
+    LinearStep,
+    changed_around,
     forward_step,
     given,
     keeps_forward,
+    kept,
     linear_step,
     present,
 )
@@ -107,7 +110,7 @@ class Scan(Primitive):
         return (*carry[:n], *ys[:n_ys]), tuple([next(dots) if a else None for a in active])
 
     def _jvp_apart(self, recorder: Recorder, primals: Parts[Any], tangents: Parts[Any]) -> tuple[Any, Any]:
-        made = linear_step(self.step, tangents.of_each(is_there))
+        made = self._linear_step(recorder, primals, tangents.of_each(is_there))
         outs = recorder.record(Scan.of(made.primal, self.length, reverse=self.reverse), primals.flat)
         carry, ys = self.step.results(outs)
         reads = [*[primals.xs[k] for k in made.used_xs], *[ys[k] for k in made.used_ys]]
@@ -121,6 +124,18 @@ class Scan(Primitive):
         dots = iter(recorder.record(linear, [*carry_dots, *given(tangents.xs), *reads, *constant]))
         active = (*made.active.carry, *made.active_ys)
         return (*carry, *ys[: self.step.n_ys]), tuple([next(dots) if a else None for a in active])
+
+    def _linear_step(self, recorder: Recorder, primals: Parts[Any], active: Parts[bool]) -> LinearStep:
+        """The linear step, which keeps elements of arrays that a loop around changes, if they are fewer."""
+        costly = changed_around(recorder, primals.consts)
+        if not costly:
+            return linear_step(self.step, active)
+        arrays = sum(primals.consts[k].aval.nbytes for k in costly)
+        reading = linear_step(self.step, active, costly)
+        if kept(reading, self.length) <= arrays:
+            return reading
+        made = linear_step(self.step, active)
+        return made if kept(made, self.length) + arrays < kept(reading, self.length) else reading
 
     def _carry_dots(self, recorder: Recorder, tangents: Parts[Any], active: Flags) -> list[Any]:
         return present(recorder, self.step.carry_avals, tangents.carry, active)

@@ -24,6 +24,7 @@ from funcgrad.transforms.control.batched import with_axis
 from funcgrad.transforms.control.bounded import Apart, is_worth_it, most_trips, taken_apart
 from funcgrad.transforms.control.forward import (
     LinearStep,
+    changed_around,
     given,
     keeps_forward,
     linear_step,
@@ -257,8 +258,9 @@ class WhileLoop(Loop):
             return super().jvp(primals, tangents)
         dots = self.loop.inputs(tangents)
         parts = Parts(dots.carries[0], (), dots.consts[0])
-        made = linear_step(sweep.step, parts.of_each(lambda t: t is not None))
-        if not is_worth_it(made, most):
+        costly = changed_around(recorder, self.loop.inputs(primals).consts[0])
+        made = linear_step(sweep.step, parts.of_each(lambda t: t is not None), costly)
+        if not is_worth_it(made, most, costly):
             return super().jvp(primals, tangents)
         return self._jvp_apart(recorder, taken_apart(self.cond, made, most), made, primals, parts)
 
