@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from funcgrad.config import HAVE_RULES
+from funcgrad.later import Later
 from funcgrad.source import Source, installed_package
 
 __all__ = [
@@ -37,6 +38,9 @@ __all__ = [
     "ZeroGradientWarning",
     "did_you_mean",
 ]
+
+# A misspelt name can wait for it; importing funcgrad should not.
+difflib = Later("difflib")
 
 
 WHEN_REFUSED: list[Callable[[FuncgradError], None]] = []
@@ -249,8 +253,6 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     >>> did_you_mean("arctahn", ["arcsin", "arctan", "arctanh", "sum"])
     "Did you mean 'arctan', 'arctanh' or 'arcsin'?"
     """
-    import difflib  # noqa: PLC0415 - a misspelt name can wait for it, importing funcgrad should not
-
     close = [repr(found) for found in difflib.get_close_matches(name, sorted(set(candidates)))]
     if not close:
         return ""

@@ -11,10 +11,14 @@ import sys
 from types import TracebackType
 
 from funcgrad.config import tracebacks_are_full
+from funcgrad.later import Later
 from funcgrad.source import is_library_code
 from funcgrad.types import Foreign
 
 __all__ = ["install", "rendered"]
+
+# Only where a notebook's kernel is not IPython's.
+plain = Later("traceback")
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 HINT = "Library frames are hidden; fg.config.tracebacks('full') shows them from the next error on."
@@ -24,9 +28,8 @@ def rendered(error: BaseException) -> list[str]:
     """The traceback of an error as IPython shows it, without library frames."""
     shell = running_shell()
     if shell is None:
-        import traceback  # noqa: PLC0415 - only where a notebook's kernel is not IPython's
-
-        return traceback.format_exception(error)
+        shown: list[str] = plain.format_exception(error)
+        return shown
     full = tracebacks_are_full()
     kept, hidden = (error.__traceback__, False) if full else divided(error.__traceback__)
     for link in chained(error):

@@ -6,18 +6,24 @@ Each number may fall. One that rises is a decision, taken in docs/design.
 from __future__ import annotations
 
 import ast
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
+
+from funcgrad.later import Later
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "funcgrad"
 
 LONGEST = 600
-IMPORTS_IN_FUNCTIONS = 60
+IMPORTS_IN_FUNCTIONS = 22
 """Statements, whatever they import: of this package, of another, of Python's own."""
 BARE_ANY = 0
 """Public functions and methods with a bare `Any` among what they take or give."""
@@ -72,10 +78,23 @@ def imports_of(name: str) -> Iterator[Import]:
                     if imported in modules() and imported != name:
                         yield Import(name, imported, inside, typing)
             function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            if later := module_for_later(child):
+                yield Import(name, later, True, typing)
             only_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
             yield from visit(child, inside or function, typing or only_types)
 
     yield from visit(parsed(name), False, False)
+
+
+def module_for_later(node: ast.AST) -> str:
+    """The module of this package or another that a statement names for later, ``name = Later("module")``."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return ""
+    call = node.value
+    named = (
+        isinstance(call.func, ast.Name) and call.func.id == "Later" and isinstance(call.args[0], ast.Constant)
+    )
+    return str(ast.literal_eval(call.args[0])) if named else ""
 
 
 @cache
@@ -115,6 +134,49 @@ def is_import(node: ast.AST) -> bool:
 
 def test_imports_make_no_circle() -> None:
     assert not circle()
+
+
+def taken_later() -> Iterator[tuple[str, str, str]]:
+    """File, module and name of all that is taken from modules that are imported later."""
+    for name in modules():
+        later = {}
+        for statement in parsed(name).body:
+            if imported := module_for_later(statement):
+                assert isinstance(statement, ast.Assign)
+                later[ast.unparse(statement.targets[0])] = imported
+        for node in ast.walk(parsed(name)) if later else ():
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in later
+            ):
+                yield name, later[node.value.id], node.attr
+
+
+EXTRAS = ("funcgrad.distributed.engines.dask", "funcgrad.distributed.engines.mpi")
+
+
+def test_what_is_taken_from_modules_imported_later_is_there() -> None:
+    found = {*taken_later()}
+    assert ("funcgrad.api.jit", "funcgrad.compile.runtime.executable", "compiled") in found
+    absent = [
+        each for each in found if each[1] not in EXTRAS and not hasattr(import_module(each[1]), each[2])
+    ]
+    assert not absent
+
+
+def test_a_module_is_imported_when_one_of_its_names_is_asked_for() -> None:
+    sys.modules.pop("this_is_later", None)
+    module = Later("this_is_later")
+    assert repr(module) == "Later('this_is_later')"
+    assert not hasattr(module, "__wrapped__")  # what looks through the names of a file imports nothing
+    with pytest.raises(ModuleNotFoundError, match="this_is_later"):
+        _ = module.anything
+    sys.modules["this_is_later"] = ast
+    try:
+        assert module.parse is ast.parse
+    finally:
+        del sys.modules["this_is_later"]
 
 
 def test_imports_inside_functions_become_no_more() -> None:

@@ -45,6 +45,7 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ir.text.source_text import SourceText
+from funcgrad.later import Later
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -53,6 +54,7 @@ from funcgrad.transforms.simplify import simplify_program
 from funcgrad.tree.straight import straight_call
 from funcgrad.types import Anything, Tree
 
+executables = Later("funcgrad.compile.runtime.executable")
 register()
 
 MOST_KINDS = 1000
@@ -196,10 +198,8 @@ class Specialization:
     def executable(self) -> Anything:
         """The native code, compiled when it is first asked for."""
         if self._executable is None:
-            from funcgrad.compile.runtime.executable import compiled  # noqa: PLC0415 - when first needed
-
             # Two threads may both make it; the machine code is built once, and both forms are right.
-            self._executable = compiled(self.program, strict=True, donated=self.donated)
+            self._executable = executables.compiled(self.program, strict=True, donated=self.donated)
         return self._executable
 
     def result(self, outs: Sequence[Any]) -> Tree:

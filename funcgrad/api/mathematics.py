@@ -11,17 +11,20 @@ import cmath
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from sys import _getframe
 from typing import Any
 
 import numpy as np
 
+from funcgrad.later import Later
 from funcgrad.ops.elementwise.special import erf, erfc, gammaln
 from funcgrad.tracing.guarded import is_awaited
 from funcgrad.types import ArrayLike, Number
 
 __all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function", "raised_as_by_python"]
+
+# Half of the special functions, which few programs need.
+special = Later("funcgrad.ops.specials.gamma")
 
 Function = Callable[..., Any]
 
@@ -72,8 +75,7 @@ def products_added(p: Iterable[Any], q: Iterable[Any]) -> Number:
 
 def gamma(x: Number) -> Number:
     """``math.gamma``"""
-    # Its module is half of the special functions, which few programs need.
-    return import_module("funcgrad.ops.specials.gamma").gamma(x)
+    return special.gamma(x)
 
 
 def whole(function: np.ufunc) -> Function:

@@ -14,8 +14,16 @@ import sys
 from collections.abc import Sequence
 
 import funcgrad as fg
+from funcgrad.later import Later
 
 __all__ = ["main"]
+
+# Help and errors come at once.
+bench = Later("funcgrad.command.bench")
+cache = Later("funcgrad.command.cache")
+demonstration = Later("funcgrad.command.demonstration")
+info = Later("funcgrad.command.info")
+tour = Later("funcgrad.command.tour")
 
 PROGRAM = "python -m funcgrad"
 COMMANDS = ("info", "tour", "bench", "cache")
@@ -51,12 +59,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--version", action="version", version=f"funcgrad {fg.__version__}")
     commands = made.add_subparsers(dest="command", title="commands", metavar="COMMAND")
 
-    info = commands.add_parser(
+    info_options = commands.add_parser(
         "info",
         help="versions, processor, threads, cache and peers",
         description="What a result depends on: for you, and for reports of bugs.",
     )
-    info.add_argument("--json", action="store_true", help="as JSON, to paste into a report")
+    info_options.add_argument("--json", action="store_true", help="as JSON, to paste into a report")
 
     commands.add_parser(
         "tour",
@@ -64,13 +72,13 @@ def parser() -> argparse.ArgumentParser:
         description="A guided run that differentiates, fits, compiles and profiles a model on real data.",
     )
 
-    bench = commands.add_parser(
+    bench_options = commands.add_parser(
         "bench",
         help="a quick benchmark on this machine, beside the peers that are installed",
         description="Time a handful of gradients, within a minute.",
     )
-    bench.add_argument("--no-peers", action="store_true", help="funcgrad and NumPy only")
-    bench.add_argument(
+    bench_options.add_argument("--no-peers", action="store_true", help="funcgrad and NumPy only")
+    bench_options.add_argument(
         "--seconds",
         type=positive,
         default=0.3,
@@ -78,12 +86,12 @@ def parser() -> argparse.ArgumentParser:
         help="how long each number is measured for (%(default)s)",
     )
 
-    cache = commands.add_parser(
+    cache_options = commands.add_parser(
         "cache",
         help="the disk cache of compiled code: info, clear, path",
         description="The disk cache of compiled code.",
     )
-    cache.add_argument(
+    cache_options.add_argument(
         "action",
         nargs="?",
         choices=("info", "clear", "path"),
@@ -135,22 +143,13 @@ def unknown(command: str) -> int:
 def run(options: argparse.Namespace) -> None:
     """What was asked for. The modules are imported when they are: help and errors come at once."""
     if options.command == "info":
-        from funcgrad.command.info import info_json, info_text  # noqa: PLC0415 - when asked for
-
-        print(info_json() if options.json else info_text())
+        print(info.info_json() if options.json else info.info_text())
     elif options.command == "tour":
-        from funcgrad.command.tour import tour  # noqa: PLC0415 - when asked for
-
-        tour()
+        tour.tour()
     elif options.command == "bench":
-        from funcgrad.command.bench import PEERS, bench  # noqa: PLC0415 - when asked for
-
-        bench(() if options.no_peers else PEERS, options.seconds)
+        bench.bench(() if options.no_peers else bench.PEERS, options.seconds)
     elif options.command == "cache":
-        from funcgrad.command.cache import cache_clear, cache_path, cache_text  # noqa: PLC0415 - likewise
-
-        print({"info": cache_text, "clear": cache_clear, "path": cache_path}[options.action]())
+        actions = {"info": cache.cache_text, "clear": cache.cache_clear, "path": cache.cache_path}
+        print(actions[options.action]())
     else:
-        from funcgrad.command.demonstration import demonstrate  # noqa: PLC0415 - when asked for
-
-        demonstrate()
+        demonstration.demonstrate()

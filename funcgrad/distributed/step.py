@@ -23,11 +23,14 @@ from funcgrad.distributed.report import CallTimes, Report, advice
 from funcgrad.distributed.shards import Shards, bounds_of
 from funcgrad.distributed.sums import Part
 from funcgrad.errors import ArgnumsError, DistributedError, UnsupportedFunctionError
+from funcgrad.later import Later
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Result, Tree
 
 __all__ = ["Distributed", "distribute"]
+
+loops = Later("funcgrad.loops")
 
 R = TypeVar("R")
 
@@ -204,9 +207,7 @@ class Distributed(Generic[R]):
             begin=begin,
         )
         if self._progress:
-            from funcgrad.loops import Bar  # noqa: PLC0415 - when a bar is wanted
-
-            with Bar(self._progress, call.count, None) as bar:
+            with loops.Bar(self._progress, call.count, None) as bar:
                 call.moved, call.watched = lambda n: bar.move(n, None), True
                 part = self._engine.run(call)
         else:

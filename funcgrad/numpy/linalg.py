@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.later import Later
 from funcgrad.numpy.algebra import contraction, products
 from funcgrad.numpy.algebra.norms import matrix_norm, norm, vector_norm
 from funcgrad.numpy.algebra.operands import promoted, sizes_differ, stored
@@ -25,6 +26,8 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number
+
+linear_systems = Later("funcgrad.numpy.algebra.linear_systems")
 
 HOMES = {
     **dict.fromkeys(
@@ -205,7 +208,7 @@ def matrix_power(a: ArrayLike, n: Number) -> Array:
         raise refused(f"matrix_power of {a.aval}: needs square matrices in the last two axes")
     size = a.aval.shape[-1]
     if n < 0:
-        a, n = import_module("funcgrad.numpy.algebra.linear_systems").inv(a), -n
+        a, n = linear_systems.inv(a), -n
     if n == 0:
         return broadcast(eye(size, dtype=a.aval.dtype), a.aval.shape, (ndim - 2, ndim - 1))
     result, square = None, a

@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from funcgrad.later import Later
 from funcgrad.tracing.lists import holds_tracer
 from funcgrad.tracing.tracer import Tracer
+
+fft = Later("funcgrad.scipy.fft")
 
 
 class TracedTransforms:
@@ -23,7 +26,7 @@ class TracedTransforms:
         operand = args[0] if args else next(iter(kwargs.values()), None)
         if not isinstance(operand, Tracer) and not holds_tracer([operand]):
             return NotImplemented
-        ours = getattr(import_module("funcgrad.scipy.fft"), method.__name__, None)
+        ours = getattr(fft, method.__name__, None)
         return NotImplemented if ours is None else ours(*args, **kwargs)
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program, Var
+from funcgrad.later import Later
 from funcgrad.ops.arrays.structure import broadcast
 from funcgrad.ops.families import aval
 from funcgrad.tracing.recorder import NOWHERE, Recorder
@@ -20,6 +21,8 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.dependence import dependent_indices
 from funcgrad.transforms.replay import Env, inputs_of, read, read_tracer, start, transforming, write
 from funcgrad.types import Array
+
+spectra = Later("funcgrad.transforms.spectra")
 
 
 class Linearized(NamedTuple):
@@ -49,9 +52,7 @@ def record_jvp(
     What is `known` is read where it is, and not as what computes it.
     """
     if any(e.primitive.splits for e in program.equations):
-        from funcgrad.transforms.spectra import lifted  # noqa: PLC0415 - for those who need it
-
-        program = lifted(program)
+        program = spectra.lifted(program)
     env = start(program, primals)
     dots: Env = {v: t for v, t in zip(program.inputs, tangents, strict=True) if t is not None}
     outer = recorder.location

@@ -12,10 +12,16 @@ from funcgrad.api.exporting.export import ExportedModule
 from funcgrad.api.exporting.exported_function import Exporter
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.later import Later
 from funcgrad.types import ArrayLike, NumbaFunction, Tree
 
 if TYPE_CHECKING:
     from funcgrad.compile.runtime.logp_callback import LogpCallback
+
+# Numba is behind them, and SciPy.
+interop = Later("funcgrad.compile.runtime.interop")
+logp_callbacks = Later("funcgrad.compile.runtime.logp_callback")
+scipy = Later("scipy")
 
 
 def jitted(fun: Callable[..., Any]) -> JittedFunction[..., Any]:
@@ -70,10 +76,10 @@ def function_of_text(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> Nu
 
 def function_by_address(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> NumbaFunction:
     """A Numba function around the machine code that `jit` has made."""
-    from funcgrad.compile.runtime.interop import numba_function  # noqa: PLC0415 - imports Numba
-
     name = getattr(fun, "__name__", "function")
-    return numba_function(fun.specialized(*args).executable, name if name.isidentifier() else "function")
+    return interop.numba_function(
+        fun.specialized(*args).executable, name if name.isidentifier() else "function"
+    )
 
 
 def low_level_callable(
@@ -91,10 +97,6 @@ def low_level_callable(
     >>> round(quad(integrand, -10.0, 10.0)[0] ** 2, 6)
     3.141593
     """
-    from scipy import LowLevelCallable  # noqa: PLC0415 - when first needed
-
-    from funcgrad.compile.runtime.interop import SIGNATURES, c_callback  # noqa: PLC0415 - imports Numba
-
     found = jitted(fun).specialized(*typed_numbers(example_args))
     avals, outs = found.program.in_avals, found.program.out_avals
     if len(avals) != 1 or len(outs) != 1 or outs[0].shape or avals[0].ndim > 1:
@@ -104,13 +106,13 @@ def low_level_callable(
         )
     if signature is None:
         signature = "double (int, double *)" if avals[0].shape else "double (double)"
-    if signature not in SIGNATURES or ("double *" in signature) != bool(avals[0].shape):
+    if signature not in interop.SIGNATURES or ("double *" in signature) != bool(avals[0].shape):
         raise UnsupportedFunctionError(
             f"low_level_callable has no signature {signature!r} for {avals[0]}",
-            remedy=f"It has {', '.join(map(repr, SIGNATURES))}.",
+            remedy=f"It has {', '.join(map(repr, interop.SIGNATURES))}.",
         )
-    callback = c_callback(njit_callable(fun, *example_args), signature, avals[0].size)
-    return LowLevelCallable(callback.ctypes)
+    callback = interop.c_callback(njit_callable(fun, *example_args), signature, avals[0].size)
+    return scipy.LowLevelCallable(callback.ctypes)
 
 
 def logp_callback(fun: Callable[..., Any], example: Tree) -> LogpCallback:
@@ -131,8 +133,6 @@ def logp_callback(fun: Callable[..., Any], example: Tree) -> LogpCallback:
     >>> value, slope
     (array([-4.5]), array([-1., -2., -2.]))
     """
-    from funcgrad.compile.runtime.logp_callback import LogpCallback  # noqa: PLC0415 - imports Numba
-
     vector = np.asarray(example, np.float64)
     found = jitted(fun).specialized(vector).program
     if vector.ndim != 1 or len(found.out_avals) != 1 or found.out_avals[0].shape:
@@ -140,4 +140,5 @@ def logp_callback(fun: Callable[..., Any], example: Tree) -> LogpCallback:
             "logp_callback needs a function of one vector that returns one number",
             remedy="fg.ravel_pytree makes a vector of parameters, and parameters of a vector.",
         )
-    return LogpCallback(njit_callable(value_and_grad(fun), vector), vector.size)
+    made: LogpCallback = logp_callbacks.LogpCallback(njit_callable(value_and_grad(fun), vector), vector.size)
+    return made

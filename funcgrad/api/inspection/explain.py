@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, overload
 from funcgrad import tree
 from funcgrad.api.calling.transformed import plain_transform
 from funcgrad.api.jit import JittedFunction, jit
+from funcgrad.later import Later
 
 if TYPE_CHECKING:
     from funcgrad.compile.measure.explain import Explanation
+
+measured = Later("funcgrad.compile.measure.explain")
 
 P = ParamSpec("P")
 
@@ -35,15 +38,15 @@ def explain(fun: Callable[P, Any]) -> Callable[P, Explanation]:
     >>> [part.shape for part in report.kernels[0].parts if part.kind == "loop"]
     [(1000,)]
     """
-    from funcgrad.compile.measure.explain import explanation  # noqa: PLC0415 - when first needed
-
     jitted = fun if isinstance(fun, JittedFunction) else jit(fun)
 
     def explained(*args: P.args, **kwargs: P.kwargs) -> Explanation:
         fresh = JittedFunction(jitted._fun, jitted._options)
         _, dynamic = fresh._divided(args, kwargs)
         name = getattr(fun, "__name__", "function")
-        made = explanation(name, lambda: fresh.program(*args, **kwargs), tree.leaves(dynamic))
+        made: Explanation = measured.explanation(
+            name, lambda: fresh.program(*args, **kwargs), tree.leaves(dynamic)
+        )
         return replace(made, statements=fresh.hooks.report()) if fresh.hooks is not None else made
 
     return explained

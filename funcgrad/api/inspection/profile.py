@@ -13,8 +13,12 @@ from funcgrad.api.jit import JittedFunction
 from funcgrad.api.python.seen import seen
 from funcgrad.ir.avals import aval_of
 from funcgrad.ir.program import Program
+from funcgrad.later import Later
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
+
+# The compiler is behind it.
+profile_rows = Later("funcgrad.api.inspection.profile_rows")
 
 Function = Callable[..., Any]
 P = ParamSpec("P")
@@ -46,11 +50,9 @@ def profile(fun: Callable[P, Any], *, seconds: float = 0.5) -> Callable[P, Profi
         raise ValueError(f"profile: seconds is how long to measure, and it is {seconds!r}")
 
     def profiled(*args: P.args, **kwargs: P.kwargs) -> Profile:
-        from funcgrad.api.inspection import profile_rows  # noqa: PLC0415 - the compiler is loaded when first needed
-
         program, values, compiled = recorded(fun, args, kwargs)
         measure = profile_rows.of_kernels if compiled else profile_rows.of_equations
-        found = measure(name_of(fun), program, values, seconds)
+        found: Profile = measure(name_of(fun), program, values, seconds)
         called = profile_rows.call_seconds(fun, args, kwargs, seconds) or 0.0
         # What is called often is compiled, and then no call is evaluated that could be timed.
         at_least = 0.0 if compiled and called else found.run_seconds

@@ -20,6 +20,7 @@ from funcgrad.api.njit.kinds import is_njit, python_function
 from funcgrad.api.python.seen import seen
 from funcgrad.errors import FuncgradError, UnsupportedFunctionError
 from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.later import Later
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
@@ -27,6 +28,9 @@ from funcgrad.transforms.host_call import HostCall
 from funcgrad.types import Anything, NumbaFunction, Result
 
 __all__ = ["DECLARED", "called_in_one", "jvp_rule_of", "rule_of"]
+
+# Numba is behind it.
+njit_calls = Later("funcgrad.compile.runtime.addresses.njit_calls")
 
 DECLARED: WeakValueDictionary[int, Callable[..., Any]] = WeakValueDictionary()
 """Functions with a rule of the user's, by the id of their dispatcher, which Numba's code calls."""
@@ -78,9 +82,7 @@ class NjitCall:
 
     def machine_code(self) -> int:
         """The address of a C function of pointers, to the arguments and then to the results."""
-        from funcgrad.compile.runtime.addresses.njit_calls import address_of  # noqa: PLC0415 - imports Numba
-
-        return address_of(self._dispatcher, self._in_tree, self._avals, self.example())
+        return int(njit_calls.address_of(self._dispatcher, self._in_tree, self._avals, self.example()))
 
 
 def called_in_one(dispatcher: object) -> Callable[..., Any]:

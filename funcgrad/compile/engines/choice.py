@@ -13,8 +13,13 @@ from collections.abc import Callable, Sequence
 from funcgrad.compile.engines.linked_functions import modules_called_by
 from funcgrad.compile.language.values import Unsupported
 from funcgrad.config import engine_name
+from funcgrad.later import Later
 
 __all__ = ["Engine", "Made", "engine_by_name", "modules_of"]
+
+# A process that finds its kernels on disk needs no engine.
+build = Later("funcgrad.compile.engines.build")
+by_numba = Later("funcgrad.compile.engines.numba.translate")
 
 Engine = Callable[[str, Sequence[str], frozenset[str]], list[str | bytes]]
 """Text, the functions to be called from outside, and flags of arithmetic: LLVM modules."""
@@ -42,19 +47,16 @@ def modules_of(source: str, functions: Sequence[str], flags: frozenset[str]) -> 
 def engine_by_name(name: str) -> Engine:
     """An engine, imported when it is first used: a process that finds its kernels on disk needs none."""
     if name == "numba":
-        from funcgrad.compile.engines.numba.translate import translate  # noqa: PLC0415 - imports Numba
-
-        return translate
+        engine: Engine = by_numba.translate
+        return engine
     return direct_engine
 
 
 def direct_engine(source: str, functions: Sequence[str], flags: frozenset[str]) -> list[str | bytes]:
     """Our own translator."""
-    from funcgrad.compile.engines.build import NUMBERS, translate  # noqa: PLC0415 - a front end, as above
-
     if declined := direct_declines():
         raise Unsupported(declined)
-    return [translate(source, functions, flags, NUMBERS, inlining="noinline")]
+    return [build.translate(source, functions, flags, build.NUMBERS, inlining="noinline")]
 
 
 def direct_declines() -> str | None:

@@ -20,6 +20,7 @@ from funcgrad.compile.language.external import (
 from funcgrad.compile.language.values import Type, Unsupported, Value
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, kinds
 from funcgrad.compile.runtime.addresses.blas import integer_type, lapack_routine, routine
+from funcgrad.later import Later
 from funcgrad.ops.random.philox import words as philox_words
 from funcgrad.types import Anything, Number
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
 
 __all__ = ["CALL_WORDS"]
+
+# It looks into objects of NumPy's.
+ufuncs = Later("funcgrad.compile.runtime.addresses.ufuncs")
 
 
 @kinds("stage, table, sizes, begin, end, grain -> none")
@@ -348,9 +352,7 @@ def numpy_binary(
 
 def _loop_address(name: str, part: str) -> Callable[[], int]:
     def address() -> int:
-        from funcgrad.compile.runtime.addresses.ufuncs import loop  # noqa: PLC0415 - looks into objects of NumPy's
-
-        return int(getattr(loop(name, np.dtype("f8")), part, 0))
+        return int(getattr(ufuncs.loop(name, np.dtype("f8")), part, 0))
 
     return address
 

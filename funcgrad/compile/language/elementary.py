@@ -11,8 +11,12 @@ import numpy as np
 from funcgrad.compile.language.external import External, Overload, external_word
 from funcgrad.compile.language.word import Elements, Sample, Word
 from funcgrad.compile.vecmath.registry import COMPLEX, FUNCTIONS, INTERNAL, function_symbol
+from funcgrad.later import Later
 
 __all__ = ["ELEMENTARY_WORDS"]
+
+# Slow to import, and only for kernels that Python runs.
+special = Later("scipy.special")
 
 POINTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 OTHERS = tuple([2 * x for x in reversed(POINTS)])
@@ -64,9 +68,7 @@ def _function(name: str) -> Any:
         return _SPELLED_OUT[name]
     if hasattr(np, name):
         return getattr(np, name)
-    import scipy.special  # noqa: PLC0415 - slow to import, and only for kernels that Python runs
-
-    return getattr(scipy.special, {"logistic": "expit"}.get(name, name))
+    return getattr(special, {"logistic": "expit"}.get(name, name))
 
 
 def _angle(digits: Any) -> Any:

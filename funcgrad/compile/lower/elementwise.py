@@ -15,7 +15,11 @@ from funcgrad.errors import ProgramError, did_you_mean
 from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.program import Equation, Literal
 from funcgrad.ir.text.numpy_source import number_source
+from funcgrad.later import Later
 from funcgrad.tracing.primitive import Native
+
+# Numba is behind it.
+njit_calls = Later("funcgrad.compile.runtime.addresses.njit_calls")
 
 
 def cast_name(dtype: np.dtype[Any]) -> str:
@@ -67,10 +71,8 @@ def call_template(equation: Equation, constant: Callable[[str, int], str]) -> st
     dtypes = {*[a.aval.dtype for a in equation.inputs], equation.outputs[0].aval.dtype}
     if isinstance(form, str | Mapping) or not dtypes <= FLOATS:
         return None
-    from funcgrad.compile.runtime.addresses.njit_calls import number_function  # noqa: PLC0415 - imports Numba
-
     # A function among the members of a class comes out as a method.
-    address = number_function(getattr(form, "__func__", form), len(equation.inputs))
+    address = njit_calls.number_function(getattr(form, "__func__", form), len(equation.inputs))
     operands = ", ".join([f"f64({{{k}}})" for k in range(len(equation.inputs))])
     call = f"call_number({constant(equation.primitive.name, address)}, {operands})"
     out = equation.outputs[0].aval.dtype

@@ -15,6 +15,10 @@ from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.threads import placed
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
 from funcgrad.config import engine_name
+from funcgrad.later import Later
+
+# A process that finds its kernels on disk needs no front end.
+choice = Later("funcgrad.compile.engines.choice")
 
 FLAGS = frozenset({"contract"})
 
@@ -53,12 +57,9 @@ def key_of(source: str, flags: frozenset[str]) -> bytes:
 
 def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Binary:
     """The machine code of a source, compiled now: in a process of its own if it takes long."""
-    # A process that finds its kernels on disk needs no front end.
-    from funcgrad.compile.engines.choice import modules_of  # noqa: PLC0415
-
     # The process begins while this one translates.
     with CompilerProcess() if len(source) >= LARGE_SOURCE else nullcontext() as process:
-        engine, modules = modules_of(source, functions, flags)
+        engine, modules = choice.modules_of(source, functions, flags)
         code, needs = compile_ir(modules, functions, process=process)
     return Binary(code, functions, needs, engine)
 

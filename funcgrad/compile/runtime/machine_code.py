@@ -21,6 +21,7 @@ from funcgrad.compile.runtime.addresses.numpy_functions import Handler, handler_
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.callers.object_probe import object_difference
 from funcgrad.compile.runtime.machine import offsets
+from funcgrad.later import Later
 
 __all__ = [
     "Runtime",
@@ -32,6 +33,9 @@ __all__ = [
     "runtime_difference",
     "supported",
 ]
+
+# Machine code that is on disk needs no engine.
+direct = Later("funcgrad.compile.engines.direct.translate")
 
 _MODULES = ("pool", "call", "trial")
 _FUNCTIONS = (
@@ -85,9 +89,7 @@ _MEMORY = ("malloc", "calloc", "realloc", "free")
 
 def compile_machine(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
     """Compile functions of the run time's source."""
-    from funcgrad.compile.engines.direct.translate import translate  # noqa: PLC0415 - not needed when cached
-
-    text = translate(machine_source(modules), functions, frozenset(), _names(modules), inlining="")
+    text = direct.translate(machine_source(modules), functions, frozenset(), _names(modules), inlining="")
     code, needs = compile_ir([text], functions, loops=False)
     return Binary(code, functions, needs)
 

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 from funcgrad.config import engine_name
 from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.program import Program
+from funcgrad.later import Later
 
 if TYPE_CHECKING:
     from funcgrad.compile.runtime.executable import Executable
+
+executables = Later("funcgrad.compile.runtime.executable")
 
 NEVER = float("inf")
 LONGEST = 2000
@@ -49,9 +52,7 @@ def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
     cost = price(program)
     if spent < cost:
         return None, cost
-    from funcgrad.compile.runtime.executable import compiled_soon  # noqa: PLC0415 - when first needed
-
-    made = compiled_soon(program, PATIENCE)
+    made = executables.compiled_soon(program, PATIENCE)
     if made is not None and made.kernels and worthwhile(made):
         return made.run, NEVER
     return None, NEVER

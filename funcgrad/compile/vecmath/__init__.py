@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.later import Later
+
+# Numba is behind it.
+linking = Later("funcgrad.compile.vecmath.linking")
+
 
 def __getattr__(name: str) -> Any:
     if name == "VECTOR_MATH":
-        from funcgrad.compile.vecmath.linking import VECTOR_MATH  # noqa: PLC0415 - imports Numba
-
-        return VECTOR_MATH
+        return linking.VECTOR_MATH
     raise AttributeError(name)

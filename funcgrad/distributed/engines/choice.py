@@ -11,8 +11,13 @@ from funcgrad.distributed.engines.executors import ExecutorEngine
 from funcgrad.distributed.engines.futures import ThreadsEngine
 from funcgrad.distributed.engines.processes import ProcessesEngine
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.later import Later
 
 __all__ = ["engine_of"]
+
+# What they stand on is an extra.
+dask = Later("funcgrad.distributed.engines.dask")
+mpi = Later("funcgrad.distributed.engines.mpi")
 
 _ENGINES: weakref.WeakValueDictionary[int, Engine] = weakref.WeakValueDictionary()
 """By the identity of what they wrap, which they keep alive: so that steps share data."""
@@ -30,13 +35,11 @@ def made_for(x: object) -> Engine:
     """An engine for a client, communicator or executor."""
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(x).__mro__}
     if "distributed.client.Client" in names:
-        from funcgrad.distributed.engines.dask import DaskEngine  # noqa: PLC0415 - an extra
-
-        return DaskEngine(x)
+        client: Engine = dask.DaskEngine(x)
+        return client
     if "mpi4py.MPI.Intracomm" in names:
-        from funcgrad.distributed.engines.mpi import MPIEngine  # noqa: PLC0415 - an extra
-
-        return MPIEngine(x)
+        communicator: Engine = mpi.MPIEngine(x)
+        return communicator
     if "concurrent.futures.interpreter.InterpreterPoolExecutor" in names:
         raise UnsupportedFunctionError(
             "InterpreterPoolExecutor runs tasks in interpreters that cannot import NumPy",

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from funcgrad.later import Later
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.elementwise.arithmetic import power
 from funcgrad.numpy.reducing.axes import Axes, normalized_axis, refused, with_kept_axes
@@ -30,6 +31,8 @@ from funcgrad.ops.reducing.norms import root_of_squares
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike, NormOrder
+
+singular = Later("funcgrad.ops.linalg.singular")
 
 Order: TypeAlias = float | Literal["fro", "nuc"] | None
 """Which norm, as NumPy names them."""
@@ -151,11 +154,9 @@ def norm_of_matrices(x: ArrayLike, axes: Axes, order: Order) -> Array:
 
 def norm_of_singular_values(x: ArrayLike, axes: Axes, order: Order) -> Array:
     """The largest or smallest singular value, or the sum of all."""
-    from funcgrad.ops.linalg.singular import svdvals  # noqa: PLC0415 - loaded by those who need it
-
     shape = aval(x).shape
     rest = [a for a in range(len(shape)) if a not in axes]
-    s = svdvals.bind(permute(x, (*rest, *axes)))
+    s = singular.svdvals.bind(permute(x, (*rest, *axes)))
     last = (len(rest),)
     if order == -2:
         return min_of(s, last)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import operator
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 
+from funcgrad.later import Later
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.arrays.creation import entered
 from funcgrad.numpy.dispatch import implements
@@ -15,6 +14,8 @@ from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.elementwise.arithmetic import div, mul
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.types import Array, ArrayLike, Number
+
+special = Later("funcgrad.scipy.special")
 
 
 @implements(np.i0)
@@ -30,7 +31,6 @@ def i0(x: ArrayLike) -> Array:
     [at] = operands
     if aval(at).dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    special: Any = import_module("funcgrad.scipy.special")
     wide = cast(at, np.float64) if aval(at).dtype.kind != "f" or aval(at).dtype.itemsize < 4 else at
     return cast(special.i0(wide), aval(at).dtype) if aval(at).inexact else special.i0(wide)
 

@@ -10,7 +10,10 @@ import numpy as np
 
 from funcgrad.api.python.functions import OTHER_KINDS, recordable
 from funcgrad.api.python.seen import SEEN_OTHERWISE, seen
+from funcgrad.later import Later
 from funcgrad.types import Anything
+
+vectorized = Later("funcgrad.numpy.elementwise.vectorized")
 
 
 def is_vectorize(function: object) -> bool:
@@ -21,22 +24,22 @@ def is_vectorize(function: object) -> bool:
     return is_one and callable(getattr(function, "pyfunc", None))
 
 
-def ours(function: Anything, pyfunc: Callable[..., Any], mapped: bool) -> Callable[..., Any]:
+def ours(function: Anything, pyfunc: Callable[..., Any], mapped: bool) -> Anything:
     """NumPy's as ours, of another function."""
-    from funcgrad.numpy.elementwise.vectorized import vectorize  # noqa: PLC0415 - few programs have one
-
     otypes = None if function.otypes is None else list(function.otypes)
-    found = vectorize(pyfunc, otypes, function.__doc__, function.excluded, False, function.signature)
+    found: Any = vectorized.vectorize(
+        pyfunc, otypes, function.__doc__, function.excluded, False, function.signature
+    )
     found.mapped = mapped
     return found
 
 
-def called_in_jit(function: Anything, hooks: Anything) -> Callable[..., Any]:
+def called_in_jit(function: Anything, hooks: Anything) -> Anything:
     """What `jit` calls instead."""
     return ours(function, recordable(function.pyfunc, hooks), mapped=True)
 
 
-def called_where_seen(function: Anything) -> Callable[..., Any]:
+def called_where_seen(function: Anything) -> Anything:
     """What un-jitted transforms call instead."""
     return ours(function, seen(function.pyfunc), mapped=False)
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from funcgrad.later import Later
 from funcgrad.ops.arrays.lazy import ComposedUfunc, LazyUfunc
 from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.elementwise.comparison import less
@@ -26,6 +26,8 @@ from funcgrad.ops.elementwise.special import Polygamma, gammaln
 from funcgrad.ops.families import Binary
 from funcgrad.tracing.samples import Sample, edge, uniform
 from funcgrad.types import Array, Number, ShapeLike
+
+incomplete = Later("funcgrad.ops.specials.incomplete")
 
 digamma = LazyUfunc("scipy.special", "psi")
 
@@ -124,7 +126,7 @@ def curvature(shape: ShapeLike, at: Array, slope: Array) -> Array:
 
     With F(a, l) = P(a, exp(l)) the slope is L = -F_a / F_l, and F_la / F_l = l - digamma(a).
     """
-    second: Any = import_module("funcgrad.ops.specials.incomplete").GammaincByParameter((2,))
+    second = incomplete.GammaincByParameter((2,))
     tiny = less(at, TINY)
     inner = where(tiny, 0.0, at)
     x = exp(inner)

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.later import Later
+
 __all__ = [
     "Routine",
     "blas_threads",
@@ -25,6 +27,8 @@ __all__ = [
     "routine",
     "set_blas_threads",
 ]
+
+linalg = Later("scipy.linalg")
 
 _SPELLINGS = (
     ("scipy_cblas_{}64_", "i64"),
@@ -148,9 +152,7 @@ def _numpy_libraries() -> tuple[ctypes.CDLL, ...]:
 
 @cache
 def _scipy_libraries() -> tuple[ctypes.CDLL, ...]:
-    from scipy.linalg import _fblas, _flapack  # noqa: PLC0415 - slow to import, and seldom needed
-
-    return _opened([_fblas.__file__, _flapack.__file__])
+    return _opened([linalg._fblas.__file__, linalg._flapack.__file__])
 
 
 def _opened(paths: list[str]) -> tuple[ctypes.CDLL, ...]:

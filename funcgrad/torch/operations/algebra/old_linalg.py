@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 from typing import Any
 
+from funcgrad.later import Later
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 
+linalg = Later("funcgrad.torch.linalg")
+
 __all__: list[str] = []
 
 
 def _linalg(name: str) -> Any:
-    return getattr(import_module("funcgrad.torch.linalg"), name)
+    return getattr(linalg, name)
 
 
 def _renamed(name: str, modern: str) -> None:
