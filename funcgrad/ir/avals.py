@@ -20,7 +20,8 @@ _NAMES_OF_WEAK = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.d
 _NAMES_OF_WEAK[complex] = np.dtype(np.complex128)
 
 _ARRAYS = (np.ndarray, np.generic)
-_interned: dict[tuple[Shape, np.dtype[Any], bool], Aval] = {}
+INTERNED: dict[tuple[Shape, np.dtype[Any], bool], Aval] = {}
+"""The avals there are, by shape, dtype and weakness."""
 
 
 class Aval:
@@ -48,7 +49,7 @@ class Aval:
     def __new__(cls, shape: Shape, dtype: Any, weak: bool = False) -> Aval:
         key = (shape, dtype, weak)
         try:
-            return _interned[key]
+            return INTERNED[key]
         except (KeyError, TypeError):
             return cls._intern(tuple(int(n) for n in shape), np.dtype(dtype), bool(weak))
 
@@ -57,7 +58,7 @@ class Aval:
         # NumPy's one object of a type, so that equal dtypes are mostly identical and `is` decides at once.
         dtype = np.dtype(dtype.type) if dtype.kind in "biufc" else dtype.newbyteorder("=")
         key = (shape, dtype, weak)
-        if key not in _interned:
+        if key not in INTERNED:
             self = object.__new__(cls)
             set_slot = object.__setattr__
             set_slot(self, "shape", shape)
@@ -69,8 +70,8 @@ class Aval:
             is_scalar = weak and not shape
             set_slot(self, "scalar", self if is_scalar else cls((), dtype, True))
             # setdefault: two threads may get here at once, and identity must still mean equality.
-            _interned.setdefault(key, self)
-        return _interned[key]
+            INTERNED.setdefault(key, self)
+        return INTERNED[key]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an Aval is immutable: cannot set {name!r}")
@@ -160,7 +161,7 @@ def aval_of(value: ArrayLike) -> Aval:
         dtype = value.dtype
         if dtype.kind not in "fciub":
             raise TypeError(f"arrays of dtype {dtype} are not supported: only numbers and booleans are")
-        return Aval(value.shape, dtype, False)
+        return INTERNED.get((value.shape, dtype, False)) or Aval(value.shape, dtype, False)
     weak = _NAMES_OF_WEAK.get(type(value))
     if weak is not None:
         return Aval((), weak, True)

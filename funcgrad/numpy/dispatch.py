@@ -17,6 +17,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, UnsupportedFunctionError
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval, cast
+from funcgrad.ops.families import Unary
 from funcgrad.ops.rows import BY_UFUNC
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
@@ -30,6 +31,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy (and SciPy) functions by identity, and what runs when an argument is a tracer."""
+
+UNARY: dict[Any, Unary] = {}
+"""Those of them that are one operation on one operand."""
 
 DEFERRED: dict[tuple[str, str], Callable[..., Any]] = {}
 """The same for ufuncs of packages that may not be imported yet, by module and name."""
@@ -60,6 +64,10 @@ def implements(*functions: object) -> Callable[[F], F]:
                 DEFERRED[function.module, function.__name__] = ours
             else:
                 FUNCTIONS[function] = ours
+                if isinstance(ours, Unary):
+                    UNARY[function] = ours
+                else:
+                    UNARY.pop(function, None)
         return ours
 
     return register
@@ -95,12 +103,28 @@ def implementation_of(function: object) -> Callable[..., Any] | None:
 
 def array_ufunc(self: Tracer, ufunc: UfuncLike, method: str, *inputs: ArrayLike, **kwargs: Anything) -> Array:
     """NumPy's protocol for ufuncs: ``np.sin(t)``, ``array + t``, ``np.add.reduce(t)``."""
-    if len(inputs) == 1 and inputs[0] is self and not kwargs and method == "__call__":
-        # The most frequent call, in which there is nothing to look for.
-        ours = FUNCTIONS.get(ufunc)
-        if ours is not None:
-            return ours(self)
-    if any(type(x) is np.ndarray and x.dtype.hasobject for x in inputs):
+    if not kwargs and method == "__call__":
+        # The most frequent calls, in which there is nothing to look for.
+        recorder = self._recorder
+        if len(inputs) == 1:
+            primitive = UNARY.get(ufunc)
+            if primitive is not None and self._view is None and not recorder.closed:
+                out = primitive._inferred.get((self.aval,))
+                if out is not None:
+                    return recorder.append_typed((primitive, self._index), out)
+        elif len(inputs) == 2 and recorder.copied is None:
+            x, y = inputs
+            ours = FUNCTIONS.get(ufunc)
+            if ours is not None and not is_of_objects(x) and not is_of_objects(y):
+                return ours(x, y)
+    return any_ufunc(self, ufunc, method, inputs, kwargs)
+
+
+def any_ufunc(
+    self: Tracer, ufunc: UfuncLike, method: str, inputs: tuple[ArrayLike, ...], kwargs: dict[str, Any]
+) -> Array:
+    """What NumPy's protocol for ufuncs asks for, in general."""
+    if any(map(is_of_objects, inputs)):
         inputs = tuple([asoperand(x) for x in inputs])
     if self._recorder.copied is not None:
         inputs = tuple([combined(x, self._recorder) for x in inputs])
@@ -116,6 +140,11 @@ def array_ufunc(self: Tracer, ufunc: UfuncLike, method: str, *inputs: ArrayLike,
     if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
         raise refused_by_scipy("scipy.special", name, f"a traced {self.aval}")
     raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
+
+
+def is_of_objects(x: ArrayLike) -> bool:
+    """Whether it is an array of Python's objects."""
+    return type(x) is np.ndarray and x.dtype.hasobject
 
 
 def rare_method(ufunc: object, method: str) -> Callable[..., Any] | None:

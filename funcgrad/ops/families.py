@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
-from funcgrad.ir.avals import Aval, Shape, aval_of
+from funcgrad.ir.avals import INTERNED, Aval, Shape, aval_of
 from funcgrad.ops.arrays.structure import (
     Reduction,
     aval,
@@ -205,6 +205,10 @@ class Unary(Pointwise):
         return self.derivative(primals[0], out)
 
 
+NOTHING = Aval((), np.dtype(np.object_))
+"""No operand has this type."""
+
+
 class Binary(Pointwise):
     """Two operands."""
 
@@ -228,7 +232,7 @@ class Binary(Pointwise):
                 if out is not None and x.aval.inexact and not recorder.closed:
                     return recorder.append_typed((self, x._index, recorder.literal_typed(y, scalar)), out)
             elif kind is np.ndarray:
-                out = self._inferred.get((x.aval, Aval(y.shape, y.dtype)))
+                out = self._inferred.get((x.aval, INTERNED.get((y.shape, y.dtype, False), NOTHING)))
                 if out is not None and not recorder.closed:
                     return recorder.append_typed((self, x._index, recorder.index_of(y)), out)
         elif type(y) is Tracer and y._view is None:
@@ -240,7 +244,7 @@ class Binary(Pointwise):
                 if out is not None and y.aval.inexact and not recorder.closed:
                     return recorder.append_typed((self, recorder.literal_typed(x, scalar), y._index), out)
             elif kind is np.ndarray:
-                out = self._inferred.get((Aval(x.shape, x.dtype), y.aval))
+                out = self._inferred.get((INTERNED.get((x.shape, x.dtype, False), NOTHING), y.aval))
                 if out is not None and not recorder.closed:
                     return recorder.append_typed((self, recorder.index_of(x), y._index), out)
         return self.apply(x, y)

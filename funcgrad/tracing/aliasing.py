@@ -186,10 +186,10 @@ def written_inside(value: Tracer) -> Tracer:
 def note_move(x: Tracer, value: Tracer) -> None:
     """Have the trace of the value remember what `x` stood for, if that belongs to another trace."""
     if x._recorder is not value._recorder:
-        value._recorder.moved.append((x, x._recorder, x._index, x.aval))
+        value._recorder.note_moved(x)
 
 
-def moved_back(moved: list[tuple[Tracer, Any, int, Any]], untouched: Container[int] = ()) -> list[Tracer]:
+def moved_back(moved: Sequence[tuple[Tracer, Any, int, Any]], untouched: Container[int] = ()) -> list[Tracer]:
     """Give tracers that an inner trace has written what they stood for; returns those that are no views.
 
     Views of them are read again; of those whose ids are in `untouched`, which the trace has read only, no

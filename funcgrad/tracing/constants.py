@@ -47,6 +47,8 @@ def varies(recorder: Recorder, index: int) -> bool:
     What was found is remembered: numbers that are read one by one cost one look each.
     """
     known = recorder.varying
+    if known is None:
+        known = recorder.varying = {}
     stack = [index]
     while stack:
         i = stack[-1]

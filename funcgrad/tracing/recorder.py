@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from sys import _getframe
+from sys import _getframe, modules
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradErr
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.steps import as_source
-from funcgrad.source import library_files, user_location
-from funcgrad.tracing.adapters import introduce
+from funcgrad.source import PLACES, place_of, user_location
+from funcgrad.tracing.adapters import PENDING, introduce
 from funcgrad.tracing.overwriting import may_be_overwritten
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import AnyPrimitive, Anything, Array, ArrayLike, Arrays
@@ -61,7 +61,6 @@ class Recorder:
     __slots__ = (
         "_captured",
         "_held",
-        "_places",
         "_token",
         "avals",
         "block",
@@ -90,12 +89,20 @@ class Recorder:
     )
 
     def __init__(self, name: str, transform: str = "", location: Any = None) -> None:
-        introduce()
         outer = _active.get()
-        self.level: int = outer.level + 1 if outer is not None else 0
         taken = DERIVATIVES.get(transform, 0) if location is None else 0
-        self.derivatives: int = taken if outer is None else max(outer.derivatives + taken, 0)
+        self.level: int = 0
+        self.derivatives: int = taken
         """How many derivatives this trace and those around it will take of what is recorded here."""
+        self.copied: dict[int, tuple[Any, Any]] | None = None
+        """Where arrays are captured as they are, since compiled code reads them at every call: the copies of
+        those that may be overwritten meanwhile, by identity, and what they are copies of. Otherwise None."""
+        if outer is not None:
+            self.level = outer.level + 1
+            self.derivatives = max(outer.derivatives + taken, 0)
+            self.copied = outer.copied
+        if transform == "jit" and self.copied is None:
+            self.copied = {}
         self.name = name
         self.native = False
         """Whether a compiled function has been recorded: what becomes of this is compiled as well."""
@@ -117,31 +124,26 @@ class Recorder:
         """Inputs of a step or a branch that are there on the way back without being kept."""
         self.refused: FuncgradError | None = None
         """The last refusal to give a value, which C code may have replaced by an error of its own."""
-        self.refusals: list[FuncgradError] = []
+        self.refusals: tuple[FuncgradError, ...] = ()
         """The last refusal of any kind, and those before it that somebody caught (`api.calling.handled`)."""
         self.deferred = False
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
-        self.copied: dict[int, tuple[Any, Any]] | None = None if outer is None else outer.copied
-        """Where arrays are captured as they are, since compiled code reads them at every call: the copies of
-        those that may be overwritten meanwhile, by identity, and what they are copies of. Otherwise None."""
-        if self.copied is None and transform == "jit":
-            self.copied = {}
-        self.decided: list[Any] = []
+        self.decided: tuple[Any, ...] = ()
         """Where the user's code asked for the truth of something that varies, the first few times."""
         self.differentiated = False
         """Whether a derivative has been taken inside of this trace."""
-        self.varying: dict[int, bool] = {}
+        self.varying: dict[int, bool] | None = None
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
         """Whether this is a part of a function around it, which runs any number of times."""
-        self.moved: list[tuple[Tracer, Recorder, int, Aval]] = []
+        self.moved: list[tuple[Tracer, Recorder, int, Aval]] | None = None
         """Tracers of outer traces that were written here, each with what it stood for before."""
         self._captured: dict[Any, int] = {}
-        self._held: list[Any] = []
-        self._places: dict[int, tuple[Any, int]] = {}
-        """The last place met at each offset of an instruction."""
+        self._held: list[Any] | None = None
 
     def __enter__(self) -> Recorder:
+        if not modules.keys().isdisjoint(PENDING):
+            introduce()
         self._token = _active.set(self)
         return self
 
@@ -152,11 +154,7 @@ class Recorder:
             if self.native:
                 outer.native = True
             if isinstance(error, FuncgradError) and error.refuses:
-                outer.refusals.append(error)
-        self.close()
-
-    def close(self) -> None:
-        """End the trace: its tracers are refused from now on."""
+                outer.refusals = (*outer.refusals, error)
         self.closed = True
 
     def require_open(self, x: Tracer) -> None:
@@ -177,6 +175,12 @@ class Recorder:
         if value is not NO_VALUE:
             self.values[index] = value
         return Tracer(self, index, aval)
+
+    def note_moved(self, x: Tracer) -> None:
+        """Remember what a tracer of an outer trace stands for, which is about to be written here."""
+        if self.moved is None:
+            self.moved = []
+        self.moved.append((x, x._recorder, x._index, x.aval))
 
     def _operand(self, aval: Aval, value: Any, is_literal: bool) -> int:
         index = len(self.steps)
@@ -253,8 +257,10 @@ class Recorder:
         given = x
         if isinstance(x, np.ndarray):
             copied = self.copied
-            x = x if copied is not None else plain_array(x)
             small = x.nbytes <= COPY_BELOW and copied is None
+            if small and type(x) is np.ndarray and x.flags.writeable and x.dtype.isnative:
+                return self._operand(aval, x.copy(), False)  # as below, where nothing is looked for
+            x = x if copied is not None else plain_array(x)
             if writeable_memory(x) and (small or may_be_overwritten(x, _getframe(1), "trace")):
                 # A copy, and no key: the next use may find other numbers in the same buffer.
                 copy = x.copy()
@@ -264,6 +270,8 @@ class Recorder:
         index = self._captured[key] = self._operand(aval, x, False)
         if x is not given:
             # The key is the identity of what was given, which must not become another array's meanwhile.
+            if self._held is None:
+                self._held = []
             self._held.append(given)
         return index
 
@@ -310,18 +318,18 @@ class Recorder:
             tracers.append(Tracer(self, index + offset, aval))
         return tuple(tracers)
 
-    def append_typed(self, step: tuple[Any, ...], out: Aval) -> Tracer:
-        """Append a step with one result, whose aval is known. The hot path of all recording."""
+    def append_typed(self, step: tuple[Any, ...], out: Aval, depth: int = 2) -> Tracer:
+        """Append a step with one result, whose aval is known. The hot path of all recording.
+
+        The frame `depth` above this one is the user's, or is called by it.
+        """
         location = self.location
         if location is None:
-            # As `user_location`: operations call this, and users call operations.
-            frame: Any = _getframe(2)
-            while library_files[(code := frame.f_code).co_filename] and frame.f_back is not None:
-                frame = frame.f_back
-            # One object for each place: Python's collector walks over what a loop leaves behind.
-            location = self._places.get(lasti := frame.f_lasti)
-            if location is None or location[0] is not code:
-                location = self._places[lasti] = code, lasti
+            # Operations call this, and users call operations.
+            frame = _getframe(depth)
+            location = PLACES.get(frame.f_lasti)
+            if location is None or location[0] is not frame.f_code:
+                location = place_of(frame)
         avals = self.avals
         index = len(avals)
         self.steps.append(step)

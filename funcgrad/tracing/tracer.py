@@ -156,7 +156,7 @@ class Tracer(TracerMemory):
             refuse_search(self, caller)
         decided = self._recorder.decided
         if len(decided) < MANY_DECISIONS and compares_varying(self):
-            decided.append(user_location())
+            self._recorder.decided = (*decided, user_location())
         try:
             return bool(self.concrete())
         except ConcretizationError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.errors import ArgnumsError, NotDifferentiableError
-from funcgrad.ir.avals import Aval, aval_of
+from funcgrad.ir.avals import INTERNED, Aval, aval_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
@@ -59,12 +59,14 @@ class Selection:
     ) -> None:
         self.args = args
         self.kwargs = kwargs
-        self.single = isinstance(argnums, int | np.integer)
         if type(argnums) is int and 0 <= argnums < len(args):
+            self.single = True
             self.numbers: tuple[int, ...] = (argnums,)
+            chosen = args[argnums]
         else:
+            self.single = isinstance(argnums, int | np.integer)
             self.numbers = normalized_argnums(argnums, len(args), transform)
-        chosen = args[self.numbers[0]] if self.single else tuple([args[n] for n in self.numbers])
+            chosen = args[self.numbers[0]] if self.single else tuple([args[n] for n in self.numbers])
         if type(chosen) is np.ndarray:
             self.leaves: list[Any] = [chosen]
             self.treedef = LEAF
@@ -76,7 +78,7 @@ class Selection:
         """The function's result with `leaves` for the selected ones."""
         chosen = leaves[0] if self.treedef is LEAF else tree.unflatten(self.treedef, leaves)
         if self.single and len(self.args) == 1:
-            return function(chosen, **self.kwargs)
+            return function(chosen, **self.kwargs) if self.kwargs else function(chosen)
         args = list(self.args)
         for n, value in zip(self.numbers, (chosen,) if self.single else chosen, strict=True):
             args[n] = value
@@ -117,7 +119,9 @@ def check_differentiable(
         if type(leaf) is Tracer:
             aval = leaf.aval
         elif type(leaf) is np.ndarray and leaf.dtype.kind in "fc":
-            aval = Aval(leaf.shape, leaf.dtype)
+            aval = INTERNED.get((leaf.shape, leaf.dtype, False)) or Aval(leaf.shape, leaf.dtype)
+        elif type(leaf) is float:
+            aval = PYTHON_FLOAT
         else:
             aval = leaf_aval(leaf, functools.partial(selection.path_of, k), transform)
         if holomorphic and aval.dtype.kind != "c":
@@ -137,3 +141,6 @@ def check_differentiable(
             )
         avals.append(aval)
     return avals
+
+
+PYTHON_FLOAT = aval_of(0.0)

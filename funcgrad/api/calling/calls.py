@@ -160,10 +160,19 @@ class Traced:
 
         return self._kept(key, build)
 
+    def run(self, program: Program) -> Sequence[Any]:
+        """The results of what was made of this trace, for the values that fill it."""
+        operands = [*self.operands, *self.evaluated] if self._known else self.operands
+        if self.recorder.level:
+            return run(program, operands)
+        # Without a trace around this one no operand is a tracer.
+        runner = program._runner
+        return runner(*operands) if runner is not None else program.evaluate(*operands)
+
     def _key(self, key: Hashable) -> Hashable:
         recorder = self.recorder
-        made_for = (recorder.name, recorder.place())
-        return key, made_for, self.n_inputs, self._known, recorder.fingerprint(self.outputs)
+        place = recorder.place()
+        return key, recorder.name, place, self.n_inputs, self._known, self.outputs, tuple(recorder.steps)
 
     def _kept(self, key: Hashable, build: Callable[[], Built]) -> Built:
         """What `build` makes of the record, kept by fingerprint."""
@@ -207,10 +216,10 @@ def trace(
 ) -> Traced:
     """Record ``call(tracers of the leaves)``; `collect` picks the outputs from its result."""
     with Recorder(name_of(function), transform) as recorder:
-        tracers = [
-            recorder.input(aval, as_value(leaf) if with_values else NO_VALUE)
-            for aval, leaf in zip(avals, leaves, strict=True)
-        ]
+        tracers = []
+        for aval, leaf in zip(avals, leaves, strict=True):
+            value = NO_VALUE if not with_values else leaf if type(leaf) is np.ndarray else as_value(leaf)
+            tracers.append(recorder.input(aval, value))
         try:
             result = call(tracers)
             if recorder.deferred and recorder.refused is not None:
@@ -227,13 +236,20 @@ def trace(
             if real is not None:
                 raise behind(real, recorder).with_traceback(error.__traceback__) from None
             raise
-        outputs = tuple([recorder.index_of(asoperand(x)) for x in collect(result)])
+        outputs = tuple([index_in(recorder, x) for x in collect(result)])
         if len(recorder.steps) > MANY_OPERATIONS and with_values and not recorder.level:
             notice_loop(function, recorder)
         made = Traced(recorder, len(leaves), result, outputs)
     if recorder.refusals:
         require_nothing_lost(recorder, call, leaves if with_values else None, result)
     return made
+
+
+def index_in(recorder: Recorder, x: Array) -> int:
+    """The index of what a function returns in the trace that recorded it."""
+    if type(x) is Tracer and x._recorder is recorder and x._view is None:
+        return x._index
+    return recorder.index_of(asoperand(x))
 
 
 def as_value(leaf: object) -> Array:

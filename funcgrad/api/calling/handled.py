@@ -31,7 +31,7 @@ def note_refusal(error: FuncgradError) -> None:
     """Have the innermost trace remember a refusal, and forget those that this library caught itself."""
     recorder = active_recorder()
     if recorder is not None:
-        recorder.refusals = [*filter(is_swallowed, recorder.refusals), error]
+        recorder.refusals = (*filter(is_swallowed, recorder.refusals), error)
 
 
 WHEN_REFUSED.append(note_refusal)

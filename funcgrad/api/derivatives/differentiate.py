@@ -20,7 +20,7 @@ from funcgrad.api.calling.results import NO_AUX, Aux, full_gradients, matching_l
 from funcgrad.api.calling.transformed import TransformedFunction, transform
 from funcgrad.api.control_flow.outer_writes import OuterWrites
 from funcgrad.api.derivatives.linear_maps import Pullback, Pushforward
-from funcgrad.api.python.seen import seen
+from funcgrad.api.python.seen import Seen, seen
 from funcgrad.errors import (
     NotDifferentiableError,
     ProgramError,
@@ -107,13 +107,7 @@ def grad(
     >>> print(grad(f)(np.array([0.0, np.pi / 4])))
     [0. 1.]
     """
-    both = value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int, keeps_value=False)
-
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        aux, found = both(*args, **kwargs)
-        return (found, aux) if has_aux else found
-
-    return gradient
+    return value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int, keeps_value=False)
 
 
 @overload
@@ -178,36 +172,37 @@ def value_and_grad(
 def value_and_gradient_of(
     fun: Function, argnums: Argnums, has_aux: bool, holomorphic: bool, allow_int: bool, *, keeps_value: bool
 ) -> Function:
-    """What `grad` and `value_and_grad` share: returns the value (or ``(value, aux)``) and the gradient.
-
-    Where the value is not kept it is not computed either, and the first result is the aux part alone.
-    """
+    """What `grad` and `value_and_grad` share. Where the value is not kept it is not computed either."""
+    look = Seen(fun)
 
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         selection = Selection(argnums, args, kwargs, "grad")
         avals = check_differentiable(selection, "grad", holomorphic=holomorphic, allow_int=allow_int)
         aux = Aux(True) if has_aux else NO_AUX
+        outer = OuterWrites()
 
         def call(tracers: list[Tracer]) -> Any:
-            return selection.call(seen(fun), tracers)
+            return selection.call(look.now(), tracers)
 
         def collect(result: Any) -> list[Any]:
-            return [scalar_output(aux.value_of(result), holomorphic, fun), *aux.leaves, *outer.left()]
+            value = aux.value_of(result) if has_aux else result
+            return [scalar_output(value, holomorphic, fun), *aux.leaves, *outer.left()]
 
-        with OuterWrites() as outer:
+        try:
             traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
-        active = tuple([a.inexact for a in avals])
-        program = traced.gradient(active, keeps_value=keeps_value)
-        results = run(program, [*traced.operands, *traced.evaluated])
+        finally:
+            outer.put_back()
+        active = tuple([a.inexact for a in avals]) if allow_int else (True,) * len(avals)
+        results = traced.run(traced.gradient(active, keeps_value=keeps_value))
         n_all = len(traced.outputs) - (not keeps_value)
         n_outputs = n_all - len(outer.arrays)
         if outer.arrays:
             outer.write(results[n_outputs:n_all])
-        gradient = selection.rebuilt(full_gradients(avals, results[n_all:]))
-        if not keeps_value:
-            return aux.rebuilt(results[:n_outputs]), gradient
-        value = results[0]
-        return (value, aux.rebuilt(results[1:n_outputs])) if has_aux else value, gradient
+        gradient = selection.rebuilt(full_gradients(avals, results[n_all:]) if allow_int else results[n_all:])
+        if has_aux:
+            kept = aux.rebuilt(results[int(keeps_value) : n_outputs])
+            return ((results[0], kept), gradient) if keeps_value else (gradient, kept)
+        return (results[0], gradient) if keeps_value else gradient
 
     return value_and_gradient
 

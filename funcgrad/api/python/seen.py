@@ -27,7 +27,7 @@ from funcgrad.tracing.python.owners import is_of_package, is_users
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array
 
-__all__ = ["seen"]
+__all__ = ["Seen", "seen"]
 
 Function = Callable[..., Any]
 
@@ -230,6 +230,29 @@ def seen(function: Anything) -> Anything:
         return other
     call = call_of(kind)
     return function if call is None else MethodType(seen(call), function)
+
+
+class Seen:
+    """A function as `seen` finds it whenever it is called; at once where it was found to be as it is."""
+
+    __slots__ = ("_as_it_is", "_function")
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._as_it_is: Any = None
+        """What was known of the function when nothing was asked in its calls."""
+
+    def now(self) -> Function:
+        """What is called in place of the function."""
+        function = self._function
+        known = TWINS.found.get(id(function))
+        if known is not None and known is self._as_it_is:
+            return function
+        found = seen(function)
+        known = TWINS.found.get(id(function))
+        # The entry holds while the function lives, which is held here, and until other packages are traced.
+        self._as_it_is = known if found is function and known is not None and known[1] is None else None
+        return found
 
 
 _HANDING = {function: handing(function, seen) for function in TAKE_FUNCTIONS}

@@ -19,6 +19,7 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.evaluate.buffers import Buffers, exposed, overwritten
 from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.evaluate.owning import as_own_array, owning
+from funcgrad.ir.evaluate.quiet import quietly
 from funcgrad.ir.evaluate.step_walk import StepWalk, writes_over
 from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.ir.text.numpy_source import atom_source, equation_source, targets, tuple_source
@@ -150,8 +151,7 @@ class Runner:
             self._step_walk = None
             function = self._source_function = source_function(self._program, self._lifetimes)
         try:
-            with np.errstate(all="ignore"):
-                return function(*args)  # type: ignore[no-any-return]
+            return quietly(function, args)
         except Exception:
             # Equation by equation it is known which line of the user's the failure belongs to.
             self._walk(args)

@@ -68,7 +68,7 @@ class BasicPlan(NamedTuple):
             # As below, without the calls between here and the record: loops over elements are made of these.
             known = self.slice._inferred.get((x.aval,))
             if known is not None:
-                return x._recorder.append_typed((self.slice, x._index), known)
+                return x._recorder.append_typed((self.slice, x._index), known, 3)
         part = x.frozen() if self.is_whole else self.slice.get_part(x)
         if self.is_scalar:
             return part

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.ir.avals import Aval
 from funcgrad.numpy.elementwise import arithmetic as _public  # noqa: F401 - fills FUNCTIONS, which is read below
 from funcgrad.numpy.elementwise.arithmetic import divmod, positive, power_of  # noqa: A004
 from funcgrad.numpy.elementwise.rounding import round as rounded
-from funcgrad.numpy.tracers.python_numbers import dividing, raising_to_power
+from funcgrad.numpy.tracers.python_numbers import PLAIN, dividing, raising_to_power
 from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude, rounding
+from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import captured
 from funcgrad.tracing.tracer import Tracer, install
@@ -65,8 +67,22 @@ def is_sparse(other: ArrayLike) -> bool:
 
 def forward(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the left."""
+    primitive, known, of_arrays = met_before(operation)
 
     def operate(self: Tracer, other: Any) -> Any:
+        # What most operators meet is recorded from here: plain tracers of one trace, or one and a number.
+        recorder, seen = self._recorder, self.aval
+        if self._view is None and not recorder.closed and (seen.shape or not of_arrays):
+            kind = type(other)
+            if kind is Tracer:
+                out = known.get((seen, other.aval))
+                if out is not None and other._recorder is recorder and other._view is None:
+                    return recorder.append_typed((primitive, self._index, other._index), out)
+            elif kind is float or kind is int:
+                out = known.get((seen, seen.scalar))
+                if out is not None and seen.inexact:
+                    literal = recorder.literal_typed(other, seen.scalar)
+                    return recorder.append_typed((primitive, self._index, literal), out)
         if type(other) in KNOWN:
             return operation(self, other)
         if not defers_to(other) and not leaves_to(other, name, self):
@@ -78,11 +94,56 @@ def forward(operation: Operation, name: str) -> Operation:
     return named(operate, name)
 
 
-def reflected(operation: Operation, name: str) -> Operation:
-    """``x + y`` with the tracer on the right, and on the left what does not know it."""
+def raised(operation: Operation, general: Operation) -> Operation:
+    """``x ** y`` with the tracer on the left: arrays to whole powers are mostly met again."""
 
     def operate(self: Tracer, other: Any) -> Any:
-        if type(other) in KNOWN:
+        kind = type(other)
+        if (kind is int or kind is float) and self.aval.shape and self._view is None:
+            recorder = self._recorder
+            met = POWERS.get((self.aval, kind, other))
+            if met is not None and not recorder.closed:
+                primitive, out = met
+                return recorder.append_typed((primitive, self._index), out)
+            found = operation(self, other)
+            step = found._recorder.steps[found._index] if type(found) is Tracer else None
+            if type(step) is tuple and step[1:] == (self._index,) and found._recorder is recorder:
+                # One operation on this operand: nothing else was recorded for it.
+                if len(POWERS) >= MOST_POWERS:
+                    POWERS.clear()
+                POWERS[self.aval, kind, other] = step[0], found.aval
+            return found
+        # Numbers ask who wrote the operator, and count the frames to there.
+        return operation(self, other) if kind in KNOWN else general(self, other)
+
+    return named(operate, general.__name__)
+
+
+POWERS: dict[tuple[Aval, type, float], tuple[Any, Aval]] = {}
+"""Powers of arrays that are one operation: the primitive and the type of its result."""
+
+MOST_POWERS = 1000
+
+
+def reflected(operation: Operation, name: str) -> Operation:
+    """``x + y`` with the tracer on the right, and on the left what does not know it."""
+    primitive, known, of_arrays = met_before(operation)
+
+    def operate(self: Tracer, other: Any) -> Any:
+        kind = type(other)
+        if kind is float or kind is int:
+            recorder, seen = self._recorder, self.aval
+            out = known.get((seen.scalar, seen))
+            if (
+                out is not None
+                and seen.inexact
+                and self._view is None
+                and not recorder.closed
+                and (seen.shape or not of_arrays)
+            ):
+                literal = recorder.literal_typed(other, seen.scalar)
+                return recorder.append_typed((primitive, literal, self._index), out)
+        if kind in KNOWN:
             return operation(other, self)
         if not defers_to(other):
             if is_sparse(other):
@@ -95,11 +156,27 @@ def reflected(operation: Operation, name: str) -> Operation:
 
 def unary(operation: Operation, name: str) -> Operation:
     """``-x``."""
+    primitive, known, _ = met_before(operation)
 
     def operate(self: Tracer) -> Any:
+        recorder = self._recorder
+        if self._view is None and not recorder.closed:
+            out = known.get((self.aval,))
+            if out is not None:
+                return recorder.append_typed((primitive, self._index), out)
         return operation(self)
 
     return named(operate, name)
+
+
+def met_before(operation: Operation) -> tuple[Any, dict[tuple[Aval, ...], Any], bool]:
+    """The primitive of an operator, the types that it has given by those of its operands, and whether only
+    arrays go straight to it.
+
+    No types for what is more than a primitive: its operators ask it every time.
+    """
+    primitive: Any = PLAIN.get(operation, operation)
+    return primitive, primitive._inferred if isinstance(primitive, Pointwise) else {}, operation in PLAIN
 
 
 def equality(operation: Operation, name: str, unlike: bool) -> Operation:
@@ -171,7 +248,9 @@ UNARY: dict[str, Operation] = {
 }
 WHOLE = {"floor": "math.floor()", "ceil": "math.ceil()", "trunc": "math.trunc()"}
 
-install({f"__{name}__": forward(operation, f"__{name}__") for name, operation in (BINARY | ORDER).items()})
+LEFT = {name: forward(operation, f"__{name}__") for name, operation in (BINARY | ORDER).items()}
+LEFT["pow"] = raised(BINARY["pow"], LEFT["pow"])
+install({f"__{name}__": operator for name, operator in LEFT.items()})
 install({f"__r{name}__": reflected(operation, f"__r{name}__") for name, operation in BINARY.items()})
 install({f"__{name}__": unary(operation, f"__{name}__") for name, operation in UNARY.items()})
 install({f"__{name}__": whole_number(function, f"__{name}__") for name, function in WHOLE.items()})

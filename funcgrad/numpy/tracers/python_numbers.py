@@ -43,6 +43,10 @@ OPERATES = "operated"
 """What is called in place of operators where classes of the user's have some: it stands between."""
 
 
+PLAIN: dict[Operation, Operation] = {}
+"""Operations that ask something of numbers, and what they do with arrays."""
+
+
 def dividing(operation: Operation) -> Operation:
     """A division, which raises ZeroDivisionError where Python's would and somebody waits for it."""
 
@@ -53,6 +57,7 @@ def dividing(operation: Operation) -> Operation:
                 raise ZeroDivisionError("division by zero")
         return operation(x, y)
 
+    PLAIN[divide] = operation
     return divide
 
 

@@ -251,7 +251,7 @@ def lift(x: Tracer) -> int:
     if x._recorder.closed or x._recorder is recorder:
         return x._index
     index = recorder.index_of(x)
-    recorder.moved.append((x, x._recorder, x._index, x.aval))
+    recorder.note_moved(x)
     x._recorder, x._index = recorder, index
     return index
 
@@ -279,5 +279,5 @@ def traced_and_restored(
         found = trace(named, calling, avals, transform, collect, with_values=False, avals=avals)
     finally:
         for recorder in opened:
-            roots = moved_back(recorder.moved, untouched)
+            roots = moved_back(recorder.moved or (), untouched)
     return found, roots
