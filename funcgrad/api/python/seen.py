@@ -242,7 +242,7 @@ class Seen:
         self._as_it_is: Any = None
         """What was known of the function when nothing was asked in its calls."""
 
-    def now(self) -> Function:
+    def now(self) -> Anything:
         """What is called in place of the function."""
         function = self._function
         known = TWINS.found.get(id(function))
