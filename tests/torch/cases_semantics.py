@@ -485,6 +485,74 @@ x = torch.tensor([0., .5, 1.], requires_grad=True); torch.logit(x).sum().backwar
 x = torch.tensor([1., 2., 4.], requires_grad=True); torch.bincount(torch.tensor([0, 1, 1]), x)
 with torch.autograd.forward_ad.dual_level():\n    with torch.no_grad():\n        a = torch.is_grad_enabled()\n    b = torch.is_grad_enabled()\n(a, b)
 with torch.no_grad():\n    with torch.autograd.forward_ad.dual_level():\n        a = torch.is_grad_enabled()\n    b = torch.is_grad_enabled()\n(a, b, torch.is_grad_enabled(), (torch.ones(1, requires_grad=True) * 2).requires_grad)
+# numbers that a dtype cannot hold
+torch.tensor([1]).fill_(1 + 2j)
+torch.tensor([1.]).fill_(1 + 2j)
+torch.tensor([1.]).fill_(1 + 0j)
+x = torch.tensor([1., 2.]); x[0] = 1 + 2j; x
+x = torch.tensor([1, 2]); x[0] = 1.5; x
+x = torch.tensor([1, 2]); x[0] = float('nan'); x
+x = torch.tensor([1, 2]); x[0] = float('inf'); x
+x = torch.tensor([1, 2], dtype=torch.int8); x[0] = 300; x
+x = torch.tensor([1, 2], dtype=torch.uint8); x[0] = -1; x
+x = torch.tensor([1, 2], dtype=torch.int8); x.fill_(300)
+x = torch.tensor([1, 2], dtype=torch.int8); x.add_(300)
+x = torch.tensor([1, 2], dtype=torch.int8); x + 300
+x = torch.tensor([1, 2], dtype=torch.uint8); x - 3
+x = torch.tensor([True]); x[0] = 5; x
+x = torch.tensor([True]); x.fill_(.5)
+torch.tensor([1., 2.]).masked_fill(torch.tensor([True, False]), 1j)
+torch.tensor([1, 2]).masked_fill(torch.tensor([True, False]), 1.5)
+torch.tensor([1, 2]).masked_fill(torch.tensor([True, False]), float('inf'))
+torch.tensor([1., 2.]).masked_fill_(torch.tensor([True, False]), 1j)
+torch.tensor([1, 2]).index_fill(0, torch.tensor([0]), 1.7)
+torch.tensor([1., 2.]).scatter(0, torch.tensor([0]), 1j)
+torch.tensor([1, 2]).scatter(0, torch.tensor([0]), 1.7)
+torch.full((2,), 1.5, dtype=torch.int64)
+torch.full((2,), 1j, dtype=torch.float32)
+torch.full((2,), 300, dtype=torch.int8)
+torch.full_like(torch.ones(2), 1j)
+torch.full_like(torch.ones(2, dtype=torch.int64), 1.7)
+torch.tensor([1.5, 2.7], dtype=torch.int64)
+torch.tensor([1j], dtype=torch.float32)
+torch.tensor([float('nan')]).long()
+torch.tensor([1e20]).int()
+torch.tensor([-1.]).to(torch.uint8)
+torch.tensor([300.]).to(torch.int8)
+torch.tensor([1j]).float()
+torch.tensor([1j]).to(torch.float32)
+torch.ones(2).add_(1j)
+torch.ones(2).mul_(torch.tensor(1j))
+torch.ones(2) + 1j
+torch.clamp(torch.tensor([1, 5]), max=2.5)
+torch.where(torch.tensor([True, False]), 1, 2.5)
+torch.where(torch.tensor([True, False]), torch.tensor([1, 2]), 2.5)
+torch.nn.functional.pad(torch.tensor([1, 2]), (1, 1), value=1.5)
+torch.nn.functional.threshold(torch.tensor([1, 2]), 1, 1.5)
+torch.tensor([1, 2]).pow(-1)
+torch.tensor([1, 2]).pow(.5)
+torch.tensor([1, 2]) ** torch.tensor([-1, 2])
+2 ** torch.tensor([-1, 2])
+torch.tensor([7, -7]) // torch.tensor([2, 2]), torch.tensor([7, -7]) % 3, torch.tensor([7., -7.]) % -3
+torch.tensor([1, 2]) // 0
+torch.tensor([1, 2]) % 0
+torch.tensor([1., 2.]) // 0, torch.tensor([1., 2.]) % 0
+torch.tensor([1]) << 70
+torch.tensor([1]) >> -1
+torch.bitwise_left_shift(torch.tensor([1], dtype=torch.int8), 9)
+torch.addcmul(torch.tensor([1]), torch.tensor([2]), torch.tensor([3]), value=.5)
+torch.add(torch.tensor([1]), torch.tensor([2]), alpha=.5)
+torch.addmm(torch.ones(2, 2).long(), torch.ones(2, 2).long(), torch.ones(2, 2).long(), beta=.5)
+torch.linspace(0, 10, 4, dtype=torch.int64)
+torch.sum(torch.tensor([True, True])), torch.prod(torch.tensor([2, 3], dtype=torch.int8)), torch.cumsum(torch.tensor([100, 100], dtype=torch.int8), 0)
+torch.sum(torch.tensor([100, 100], dtype=torch.int8), dtype=torch.int8)
+torch.mean(torch.tensor([1, 2]), dtype=torch.float64)
+torch.tensor([1, 2]).std()
+torch.tensor([1, 2]).sqrt_()
+torch.nn.functional.cross_entropy(torch.ones(2, 3).half(), torch.tensor([0, 1]))
+torch.tensor(1, dtype=torch.int32) / torch.tensor(2, dtype=torch.int32), torch.tensor([1.]) * torch.tensor(2., dtype=torch.float64), torch.tensor([1]) * torch.tensor(2.5), torch.tensor([1]) * 2.5, torch.tensor([1], dtype=torch.int8) * torch.tensor(1000)
+torch.result_type(torch.tensor([1]), 1.), torch.promote_types(torch.int8, torch.uint8), torch.can_cast(torch.float32, torch.int64)
+torch.tensor([1, 2, 3]).float().var(unbiased=False), torch.tensor([1., 2.]).var(0, True, True)
 """
 
 

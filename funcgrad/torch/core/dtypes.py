@@ -6,6 +6,7 @@ category never widens a higher one.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = [
     "complex_of",
     "default_complex",
     "dtype",
+    "number_in",
     "numpy_dtype",
     "promote",
     "promote_all",
@@ -230,3 +232,43 @@ def promote_all(
         found = _with_lower(found, together)
     assert found is not None
     return found
+
+
+_C_NAMES = {
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int",
+    "int64": "int64_t",
+    "uint8": "uint8_t",
+    "float16": "at::Half",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def number_in(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as an array of rank 0; RuntimeError, as in PyTorch, where the dtype cannot hold it at all.
+
+    Fractions are cut off, and negative numbers wrap in dtypes without a sign; arrays are simply cast.
+    """
+    if not isinstance(value, int | float | complex) or isinstance(value, bool):
+        return np.asarray(value).astype(dtype)
+    kind = dtype.kind
+    if isinstance(value, complex) and kind != "c":
+        if value.imag:
+            raise _no_room(dtype)
+        value = value.real
+    if kind in "iu":
+        limits = np.iinfo(dtype)
+        lowest = -int(limits.max) if kind == "u" else int(limits.min)
+        if math.isnan(value) or not lowest <= value <= int(limits.max):
+            raise _no_room(dtype)
+        return np.asarray(int(value)).astype(dtype)
+    if kind == "f" and abs(value) > np.finfo(dtype).max and not np.isinf(float(value)):
+        raise _no_room(dtype)
+    return np.asarray(value).astype(dtype)
+
+
+def _no_room(dtype: np.dtype[Any]) -> RuntimeError:
+    word = _C_NAMES.get(dtype.name, dtype.name)
+    return RuntimeError(f"value cannot be converted to type {word} without overflow")

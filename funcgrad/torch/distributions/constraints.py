@@ -54,7 +54,7 @@ class Constraint:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return type(self).__name__[1:] + "()"
+        return type(self).__name__.removeprefix("_") + "()"
 
 
 class _Plain(Constraint):
@@ -211,6 +211,9 @@ class independent(Constraint):
 class multinomial(Constraint):
     """Counts that are not negative and sum to at most a bound."""
 
+    def __repr__(self) -> str:
+        return "Multinomial()"
+
     is_discrete = True
     event_dim = 1
 
@@ -223,6 +226,9 @@ class multinomial(Constraint):
 
 class MixtureSameFamilyConstraint(Constraint):
     """The region of the components of a mixture."""
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
     def __init__(self, base_constraint: Any) -> None:
         self.base_constraint = base_constraint

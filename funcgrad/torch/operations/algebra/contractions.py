@@ -287,7 +287,8 @@ def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Any:
 @operation(inplace=True)
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Operand:
     """``input + value * tensor1 * tensor2``."""
-    return apply(_addcmul, (input, tensor1, tensor2), (value,))
+    factor = int(value) if input._value.dtype.kind in "iu" else value
+    return apply(_addcmul, (input, tensor1, tensor2), (factor,))
 
 
 @op("AddcdivBackward0", input_names=("self", "tensor1", "tensor2"))

@@ -14,6 +14,7 @@ from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import (
     complex_of,
     default_complex,
+    number_in,
     numpy_dtype,
     promote,
     torch_dtype,
@@ -150,7 +151,13 @@ def array_from(data: ArrayLike, dtype: DTypeLike) -> Array:  # noqa: PLR0911, C9
                 return _wrapped(plain, dtype)
             raise ValueError("Overflow when unpacking long long") from None
         except TypeError:
-            return np.array(plain).astype(dtype)
+            return _in_kind(np.array(plain), dtype)
+
+
+def _in_kind(found: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
+    if found.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError("must be real number, not complex")
+    return found.astype(dtype)
 
 
 def _wrapped(plain: Any, dtype: np.dtype[Any]) -> Any:
@@ -374,7 +381,8 @@ def full(
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     shape = shape_of((size,), "full")
-    return finished(np.full(shape, value, _full_dtype(fill_value, dtype)), requires_grad, **options)
+    found = np.full(shape, number_in(value, _full_dtype(fill_value, dtype)))
+    return finished(found, requires_grad, **options)
 
 
 def full_like(
@@ -388,7 +396,9 @@ def full_like(
     """A new tensor of one number in the shape of another."""
     options.pop("memory_format", None)
     wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
-    return finished(np.full(input._value.shape, fill_value, wanted), requires_grad, **options)
+    value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
+    found = np.full(input._value.shape, number_in(value, wanted))
+    return finished(found, requires_grad, **options)
 
 
 FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like

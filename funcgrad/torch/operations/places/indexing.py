@@ -15,6 +15,7 @@ import funcgrad as fg
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.dtypes import number_in
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
@@ -352,7 +353,7 @@ def setitem(self: Tensor, index: Index, value: Operand) -> None:
 def _value_for(self: Tensor, value: Any) -> Any:
     if isinstance(value, Tensor):
         return value if value._value.dtype == self._value.dtype else value.to(self.dtype)
-    return np.asarray(constant(value)).astype(self._value.dtype)
+    return number_in(constant(value), self._value.dtype)
 
 
 def _check_put_shape(self: Tensor, static: Any, arrays: Any, value: Any) -> None:
@@ -376,8 +377,7 @@ def _check_put_shape(self: Tensor, static: Any, arrays: Any, value: Any) -> None
 def _fitting(value: Any, part: Tensor) -> Any:
     """The value of an assignment to a view, which may lose leading dimensions of size one."""
     if not isinstance(value, Tensor):
-        array = np.asarray(value)
-        return array.astype(part._value.dtype)
+        return number_in(value, part._value.dtype)
     shape, into = value._value.shape, part._value.shape
     while len(shape) > len(into) and shape and shape[0] == 1:
         value = value.squeeze(0)

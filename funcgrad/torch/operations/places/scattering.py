@@ -10,6 +10,7 @@ import funcgrad as fg
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.dtypes import number_in
 from funcgrad.torch.core.errors import broadcast_error, dim_of
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -170,7 +171,7 @@ def scatter(
     at = dim_of(dim, len(input._value.shape))
     _check_bounds("scatter", input._value, index._value, at)
     if not isinstance(given, Tensor):
-        given = np.full(index._value.shape, given, input._value.dtype)
+        given = np.full(index._value.shape, number_in(given, input._value.dtype))
         if not reduce:
             return apply(_SCATTER_VALUE, (input, given, index), (at, ""))
     elif given._value.dtype != input._value.dtype:
@@ -304,8 +305,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Number) -> Operand:
         if value._value.dtype.kind == "c" and input._value.dtype.kind != "c":
             raise _overflow(input)
         return apply(_masked_fill_tensor, (input, value, mask))
-    _require_representable(value, input)
-    given = np.asarray(value).astype(input._value.dtype)
+    given = number_in(value, input._value.dtype)
     return apply(_masked_fill, (input, given, mask))
 
 
@@ -319,12 +319,6 @@ def _c_name(t: Tensor) -> str:
     }
     name = str(t.dtype)[6:]
     return {"int32": "int", "int8": "signed char", "float16": "c10::Half"}.get(name) or names.get(name, name)
-
-
-def _require_representable(value: Any, t: Tensor) -> None:
-    kind = t._value.dtype.kind
-    if isinstance(value, complex) and kind != "c":
-        raise _overflow(t)
 
 
 def _overflow(t: Tensor) -> RuntimeError:

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.dtypes import number_in
 from funcgrad.torch.core.inplace import assign, require_apart, require_same_or_apart, require_writeable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
@@ -67,7 +68,7 @@ def fill_(self: Tensor, value: Number) -> Tensor:
         return assign(self, apply(_fill_tensor, (self, value)))
     if self._value.dtype.kind == "b":
         value = bool(value)
-    given = np.asarray(value).astype(self._value.dtype)
+    given = number_in(value, self._value.dtype)
     if _fast(self) and own(self).flags.writeable:
         self._value[...] = given
         self._version_box[0] += 1

@@ -204,6 +204,10 @@ def _power_number(x: Any, exponent: Any) -> Any:
 
 
 def _power(x: Any, y: Any) -> Any:
+    if x.dtype.kind in "iu" and y.dtype.kind == "i":
+        # Of whole numbers, negative powers of all but 1 and -1 are 0, as in PyTorch.
+        low = np.where(abs(x) == 1, x ** (abs(y) % 2), 0)
+        return np.where(y < 0, low, x ** np.maximum(y, 0))
     return np.power(x, y)
 
 
