@@ -298,3 +298,30 @@ def test_a_spline_is_zero_where_the_knots_of_an_end_meet(point: float) -> None:
         assert np.isfinite(slope)
     moved = fg.grad(lambda t: fg.scipy.interpolate.BSpline(t, c, 2)(point))(t)
     assert np.isfinite(moved).all()
+
+
+@pytest.mark.parametrize("kernel", ["thin_plate_spline", "gaussian", "linear"])
+@pytest.mark.parametrize("neighbors", [6, 50])
+def test_radial_functions_of_neighbors(kernel: str, neighbors: int) -> None:
+    import scipy.interpolate
+
+    rng = np.random.default_rng(0)
+    sites, data = rng.normal(size=(20, 2)), rng.normal(size=(20, 3))
+    points, weights = rng.normal(size=(7, 2)), rng.normal(size=(7, 3))
+
+    def loss(t: Any, interpolate: Any) -> Any:
+        f = interpolate.RBFInterpolator(
+            sites + t, data * t, neighbors, kernel=kernel, epsilon=1.3, smoothing=0.1 * t
+        )
+        return (f(points * t) * weights).sum()
+
+    def ours(t: Any) -> Any:
+        return loss(t, fg.scipy.interpolate)
+
+    step = 1e-5
+    apart = (loss(0.7 + step, scipy.interpolate) - loss(0.7 - step, scipy.interpolate)) / (2 * step)
+    assert ours(0.7) == pytest.approx(loss(0.7, scipy.interpolate), rel=1e-9)
+    assert fg.grad(ours)(0.7) == pytest.approx(apart, rel=1e-6)
+    assert fg.vmap(ours)(np.array([0.7, 0.8])) == pytest.approx([ours(0.7), ours(0.8)], rel=1e-9)
+    f = fg.scipy.interpolate.RBFInterpolator(sites, data, neighbors, kernel=kernel, epsilon=1.3)
+    assert fg.grad(lambda x: f(x)[0, 0])(points).any()

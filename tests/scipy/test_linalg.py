@@ -375,3 +375,27 @@ def test_solutions_that_balancing_spoils_are_found_without_it() -> None:
     ]
     np.testing.assert_allclose(value, exact[0], rtol=1e-9)
     np.testing.assert_allclose(slope, (exact[1] - exact[2]) / 2e-5, rtol=1e-5, atol=1e-9)
+
+
+def test_eigenvalues_of_two_matrices() -> None:
+    import scipy.linalg
+
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 5, 5))
+
+    def loss(s: Any, linalg: Any) -> Any:
+        w, v = linalg.eig(a + s * b, c + s * np.eye(5))
+        sides = (abs(w - 0.3) * np.arange(5)).sum() + (abs(v) ** 2 * a).sum()
+        return sides + linalg.eigvals(a, c * s)[2].real
+
+    def ours(s: Any) -> Any:
+        return loss(s, fg.scipy.linalg)
+
+    value, slope = fg.value_and_grad(ours)(0.3)
+    step = 1e-6
+    apart = (loss(0.3 + step, scipy.linalg) - loss(0.3 - step, scipy.linalg)) / (2 * step)
+    assert value == pytest.approx(loss(0.3, scipy.linalg), rel=1e-12)
+    assert slope == pytest.approx(apart, rel=1e-7)
+    assert fg.jit(ours)(0.3) == pytest.approx(value, rel=1e-12)
+    with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
+        fg.grad(lambda s: fg.scipy.linalg.eigvals(a, s * np.diag([1.0, 1, 0, 1, 1])).real.sum())(1.0)

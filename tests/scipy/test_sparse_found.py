@@ -62,6 +62,17 @@ FOUND: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "svds vectors": (lambda s, a: (s.svds(a, k=2)[0] ** 2).T @ s.svds(a, k=2)[2].T ** 2, sp.csr_array(DENSE)),
     "lsqr": (lambda s, a: s.lsqr(a, X, atol=1e-13, btol=1e-13)[0], sp.csr_array(DENSE[:, :3])),
     "lsqr damped": (lambda s, a: s.lsqr(a, X[:3], 0.5, 1e-13, 1e-13)[0], sp.csr_array(DENSE[:3])),
+    "eigsh weighted": (lambda s, a: s.eigsh(a, k=2, M=NUMBERS, v0=X)[0], SYMMETRIC),
+    "eigsh weighted vectors": (lambda s, a: s.eigsh(a, k=2, M=NUMBERS, v0=X)[1] ** 2, SYMMETRIC),
+    "svds from a start": (lambda s, a: s.svds(a, k=2, v0=X)[1], sp.csr_array(DENSE)),
+    "expm_multiply at times": (
+        lambda s, a: s.expm_multiply(a, X, start=0.5, stop=1.5, num=4),
+        sp.csr_array(0.1 * DENSE),
+    ),
+    "expm_multiply before a time": (
+        lambda s, a: s.expm_multiply(a, X, start=0.5, stop=1.5, num=4, endpoint=False),
+        sp.csr_array(0.1 * DENSE),
+    ),
     "expm_multiply": (lambda s, a: s.expm_multiply(a, X), sp.csr_array(DENSE)),
     "expm_multiply many": (lambda s, a: s.expm_multiply(a, MANY), sp.csr_array(0.1 * DENSE)),
 }
@@ -167,6 +178,23 @@ def test_singular_vectors_that_are_not_asked_for_are_none() -> None:
         sides("v")
 
 
-def test_the_start_of_an_iteration_has_no_derivative() -> None:
-    with pytest.raises(UnsupportedFunctionError, match=r"v0(.|\n)*Leave it out"):
-        fg.grad(lambda t: fg.scipy.sparse.linalg.svds(t * SYMMETRIC, k=1, v0=X)[1][0])(1.0)
+@pytest.mark.parametrize("name", ["eigsh", "svds"])
+def test_the_start_of_an_iteration_is_taken_and_has_no_derivative(name: str) -> None:
+    def largest(t: Any, start: Any) -> Any:
+        found = getattr(fg.scipy.sparse.linalg, name)(t * SYMMETRIC, k=1, v0=start)
+        return found[0][0] if name == "eigsh" else found[1][0]
+
+    plain = largest(1.0, X)
+    assert fg.grad(largest)(2.0, np.ones(5)) == pytest.approx(plain)
+    assert not fg.grad(largest, 1)(2.0, X).any()
+    assert fg.grad(lambda t: largest(t, np.ones(5) * t))(2.0) == pytest.approx(plain)
+
+
+def test_a_traced_weight_of_eigenvalues_is_refused() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"traced M(.|\n)*Leave it out"):
+        fg.grad(lambda t: fg.scipy.sparse.linalg.eigsh(SYMMETRIC, k=1, M=t * NUMBERS)[0][0])(1.0)
+
+
+def test_exponentials_at_several_times_want_both_ends() -> None:
+    with pytest.raises(ValueError, match="start and stop"):
+        fg.grad(lambda t: fg.scipy.sparse.linalg.expm_multiply(t * SYMMETRIC, X, start=1.0).sum())(1.0)

@@ -26,11 +26,13 @@ class SparseFound(OnCompressedRows):
     """
 
     name = "sparse_found"
-    parameters = ("function", "shape", "options", "shapes")
+    parameters = ("function", "shape", "options", "shapes", "start")
     multiple = True
     function: str
     options: tuple[tuple[str, Any], ...]
     shapes: tuple[tuple[int, ...], ...]
+    start: bool
+    """Whether the last input is the vector that the iteration starts at."""
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         self.check_structure(*avals[:3])
@@ -39,7 +41,10 @@ class SparseFound(OnCompressedRows):
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         data, indices, indptr, *others = values
         a = matrix(self.shape, False, data, indices, indptr)
-        found = getattr(import_module("scipy.sparse.linalg"), self.function)(a, *others, **dict(self.options))
+        options = {key: getattr(value, "value", value) for key, value in self.options}
+        if self.start and others:
+            options["v0"] = others.pop()
+        found = getattr(import_module("scipy.sparse.linalg"), self.function)(a, *others, **options)
         return tuple([np.asarray(x).astype(data.dtype) for x in found[: len(self.shapes)]])
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -56,5 +61,5 @@ class SparseFound(OnCompressedRows):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         places = (fixed(np.array([0, 1, 1, 2], np.int32)), fixed(np.array([0, 2, 3, 4], np.int32)))
-        params = {"function": "lsqr", "shape": (3, 3), "options": (), "shapes": ((3,),)}
+        params = {"function": "lsqr", "shape": (3, 3), "options": (), "shapes": ((3,),), "start": False}
         return (Sample(normal(4), *places, normal(3), params=params, differentiable=False),)

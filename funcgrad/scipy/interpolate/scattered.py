@@ -70,14 +70,9 @@ class RBFInterpolator:
         degree: int | None = None,
     ) -> None:
         self._plain: Any = None
+        self._neighbors: int | None = None
         if not is_traced(y, d, smoothing, epsilon):
             self._plain = scipys("RBFInterpolator")(y, d, neighbors, smoothing, kernel, epsilon, degree)
-        if neighbors is not None:
-            if self._plain is None:
-                raise UnsupportedFunctionError(
-                    "RBFInterpolator with neighbors is not supported on traced values"
-                )
-            return
         kernel = kernel.lower()
         if kernel not in KERNELS:
             raise ValueError(f"`kernel` must be one of {set(KERNELS)}.")
@@ -94,6 +89,10 @@ class RBFInterpolator:
         count, rank = dims(self.y)
         self.epsilon = epsilon
         self._powers = powers_up_to(rank, degree)
+        if neighbors is not None:
+            self._neighbors = min(int(neighbors), count)
+            self._values, self._smoothing = values.reshape((count, -1)), np.zeros(count) + smoothing
+            return
         low, high = np.min(self.y, axis=0), np.max(self.y, axis=0)
         self._shift, half = (low + high) / 2.0, (high - low) / 2.0
         self._scale = np.where(half == 0.0, 1.0, half)
@@ -117,26 +116,51 @@ class RBFInterpolator:
 
     def _polynomial(self, x: Any) -> Any:
         """Monomials of positions that are scaled to the data, for the condition of the system."""
-        scaled = (x - self._shift) / self._scale
-        columns = []
-        for chosen in self._powers:
-            term: Any = 0.0 * scaled[:, 0] + 1.0
-            for k in chosen:
-                term = term * scaled[:, k]
-            columns.append(term)
-        return np.stack(columns, axis=1) if columns else np.zeros((dims(x)[0], 0))
+        return self._monomials((x - self._shift) / self._scale)
 
     def __call__(self, x: Any) -> Any:
         """Values at positions, one in each row."""
         if self._plain is not None and not is_traced(x):
             return self._plain(x)
-        if not hasattr(self, "_weights"):
-            raise UnsupportedFunctionError("RBFInterpolator with neighbors is not supported on traced values")
         points = inexact(x)
         if len(dims(points)) != 2:
             raise ValueError("`x` must be a 2-dimensional array.")
+        if self._neighbors is not None:
+            return self._by_neighbors(points).reshape(dims(points)[:1] + self._shape)
         basis = np.concatenate([self._distances(points), self._polynomial(points)], axis=1)
         return (basis @ self._weights).reshape(dims(points)[:1] + self._shape)
+
+    def _by_neighbors(self, points: Any) -> Any:
+        """A system of its own for each position, of the data sites next to it."""
+        nearest = nearest_sites(self.y, points, self._neighbors)
+        sites, values, smoothing = self.y[nearest], self._values[nearest], self._smoothing[nearest]
+        count, kept, _ = dims(sites)
+        low, high = np.min(sites, axis=1), np.max(sites, axis=1)
+        shift, half = (low + high)[:, None, :] / 2.0, (high - low)[:, None, :] / 2.0
+        scale = np.where(half == 0.0, 1.0, half)
+        between = (sites[:, :, None, :] - sites[:, None, :, :]) * self.epsilon
+        smooth = np.eye(kept) * smoothing[:, :, None]
+        kernel_matrix = self._function(np.sum(between * between, axis=-1)) + smooth
+        side = self._monomials((sites - shift) / scale)
+        extra = len(self._powers)
+        below = np.concatenate([np.swapaxes(side, 1, 2), np.zeros((count, extra, extra))], axis=2)
+        matrix = np.concatenate([np.concatenate([kernel_matrix, side], axis=2), below], axis=1)
+        right = np.concatenate([values, np.zeros((count, extra, dims(values)[2]))], axis=1)
+        apart = (points[:, None, :] - sites) * self.epsilon
+        near = self._function(np.sum(apart * apart, axis=-1))
+        polynomial = self._monomials((points[:, None, :] - shift) / scale)[:, 0]
+        basis = np.concatenate([near, polynomial], axis=1)
+        return np.matmul(basis[:, None, :], np.linalg.solve(matrix, right))[:, 0]
+
+    def _monomials(self, scaled: Any) -> Any:
+        """Products of the coordinates in the last axis, which becomes one of the monomials."""
+        columns = []
+        for chosen in self._powers:
+            term: Any = 0.0 * scaled[..., 0] + 1.0
+            for k in chosen:
+                term = term * scaled[..., k]
+            columns.append(term)
+        return np.stack(columns, axis=-1) if columns else np.zeros((*dims(scaled)[:-1], 0))
 
 
 def powers_up_to(rank: int, degree: int) -> list[tuple[int, ...]]:
@@ -160,6 +184,28 @@ class Located(Method):
 
     def solve(self, programs: Programs, values: Sequence[Any]) -> Sequence[Any]:
         return (self.search.value(np.asarray(values[0])),)
+
+
+@dataclass(frozen=True)
+class Nearest(Method):
+    """The numbers of the data sites next to each position, which have no derivative."""
+
+    count: int
+
+    differentiable = False
+
+    def results(self, programs: Programs, avals: tuple[Aval, ...]) -> tuple[Aval, ...]:
+        return (Aval((avals[1].shape[0], self.count), np.int64),)
+
+    def solve(self, programs: Programs, values: Sequence[Any]) -> Sequence[Any]:
+        sites, points = [np.asarray(v, float) for v in values]
+        found = original("spatial", "KDTree")(sites).query(points, self.count)[1]
+        return (np.sort(found.reshape(len(points), self.count), axis=1),)
+
+
+def nearest_sites(sites: ArrayLike, points: ArrayLike, count: int | None) -> Array:
+    """The numbers of so many data sites next to each position, ascending."""
+    return found(Nearest(int(count or 1)), (), [sites, points])[0]
 
 
 def located(search: object, points: ArrayLike) -> Array:

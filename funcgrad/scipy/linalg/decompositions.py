@@ -31,6 +31,7 @@ from funcgrad.ops.linalg.schur import Schur
 from funcgrad.ops.linalg.sylvester import PolarFactor
 from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
+from funcgrad.scipy.linalg.generalised import generalised_pairs
 from funcgrad.types import Array, ArrayLike, Arrays
 
 __all__ = [
@@ -344,6 +345,8 @@ def eig(
 ) -> Arrays:
     """Eigenvalues and right eigenvectors of a square matrix; traced, both are complex.
 
+    With `b` those of ``a @ v = w * b @ v``, in SciPy's order and phases; a traced `b` is not singular.
+
     >>> values, vectors = fg.scipy.linalg.eig(np.diag([2.0, 1.0]))
     >>> print(values, np.abs(vectors).diagonal())
     [2.+0.j 1.+0.j] [1. 1.]
@@ -352,8 +355,8 @@ def eig(
     if operands is None:
         options = {"check_finite": check_finite, "homogeneous_eigvals": homogeneous_eigvals}
         return scipys("eig")(a, b, left, right, **options)
-    refuse("eig", {"b": b, "left": left, "homogeneous_eigvals": homogeneous_eigvals})
-    values, vectors = general.eig.bind(operands[0])
+    refuse("eig", {"left": left, "homogeneous_eigvals": homogeneous_eigvals})
+    values, vectors = general.eig.bind(operands[0]) if b is None else generalised_pairs(*operands)
     return (values, vectors) if right else values
 
 
@@ -373,8 +376,8 @@ def eigvals(
     operands = traced_matrices("eigvals", a) if b is None else traced_matrices("eigvals", a, b)
     if operands is None:
         return scipys("eigvals")(a, b, check_finite=check_finite, homogeneous_eigvals=homogeneous_eigvals)
-    refuse("eigvals", {"b": b, "homogeneous_eigvals": homogeneous_eigvals})
-    return general.eigvals.bind(operands[0])
+    refuse("eigvals", {"homogeneous_eigvals": homogeneous_eigvals})
+    return general.eigvals.bind(operands[0]) if b is None else generalised_pairs(*operands)[0]
 
 
 @checks_finite

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.types import ArrayLike
@@ -246,7 +247,7 @@ _C_NAMES = {
 }
 
 
-def number_in(value: Any, dtype: np.dtype[Any]) -> Any:
+def number_in(value: ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """A number as an array of rank 0; RuntimeError, as in PyTorch, where the dtype cannot hold it at all.
 
     Fractions are cut off, and negative numbers wrap in dtypes without a sign; arrays are simply cast.

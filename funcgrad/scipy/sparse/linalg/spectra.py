@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.api.control_flow.control import fori_loop
+from funcgrad.api.control_flow.control import fori_loop, scan
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.algebra.operands import conjugated
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.sparse.found import SparseFound
+from funcgrad.scipy.optimize.options import Held
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered
 from funcgrad.scipy.sparse.linalg.systems import (
     compressed,
@@ -51,13 +52,27 @@ def plain_options(name: str, options: dict[str, Any], refused: tuple[str, ...]) 
     return tuple(sorted(given.items()))
 
 
+def started(v0: ArrayLike, data: Array) -> tuple[Array, ...]:
+    """The vector that an iteration starts at, if there is one: what is found does not depend on it."""
+    return () if v0 is None else (cast(stop_gradient(asoperand(v0)), aval(data).dtype),)
+
+
+def plain_weights(m: object) -> Held | None:
+    """The matrix M of a generalised problem, which must not be traced."""
+    if m is None:
+        return None
+    if recorder_of([elements(m)]) is not None:
+        plain_options("eigsh", {"a traced M": m}, ("a traced M",))
+    return Held(m)
+
+
 # -- eigenvalues -------------------------------------------------------------------------------------------
 
 
-def _eigenpairs(structure: Structure, k: int, options: Options, data: Any) -> tuple[Any, Any]:
+def _eigenpairs(structure: Structure, k: int, options: Options, data: Any, *start: Any) -> tuple[Any, Any]:
     n = structure.shape[0]
-    find = SparseFound("eigsh", structure.shape, (("k", k), *options), ((k,), (n, k)))
-    w, v = find.bind(data, structure.indices, structure.indptr)
+    find = SparseFound("eigsh", structure.shape, (("k", k), *options), ((k,), (n, k)), bool(start))
+    w, v = find.bind(data, structure.indices, structure.indptr, *start)
     return real_part(w), v
 
 
@@ -69,20 +84,29 @@ def eigenpairs_jvp(
     structure: Structure, k: int, options: Options, primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[Array, Array]:
     """``w_dot = v.T A_dot v``, and a bordered system for the vector."""
-    (data,), (data_dot,) = primals, tangents
-    w, v = eigenpairs(structure, k, options, data)
+    (data, *start), (data_dot, *_) = primals, tangents
+    w, v = eigenpairs(structure, k, options, data, *start)
     a, a_dot = SparseArray(data, structure), SparseArray(data_dot, structure)
-    pairs = [pair_moved(a, a_dot, w[i], v[:, i]) for i in range(k)]
+    held = dict(options).get("M")
+    weights = None if held is None else compressed(held.value)
+    pairs = [pair_moved(a, a_dot, w[i], v[:, i], weights) for i in range(k)]
     return (w, v), (fnp.stack([p[0] for p in pairs]), fnp.stack([p[1] for p in pairs], 1))
 
 
-def pair_moved(a: SparseArray, a_dot: SparseArray, w: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
-    """How an eigenpair moves: ``(A - w) v_dot - w_dot v = -A_dot v`` and ``v.H v_dot = 0``."""
+def pair_moved(
+    a: SparseArray, a_dot: SparseArray, w: ArrayLike, v: ArrayLike, weights: SparseArray | None = None
+) -> tuple[Any, Any]:
+    """How an eigenpair moves: ``(A - w M) v_dot - w_dot M v = -A_dot v`` and ``v.H M v_dot = 0``."""
     n = a.shape[0]
     every, last = np.arange(n), np.full(n, n)
-    rows = np.concatenate([a.structure.rows, every, every, last])
-    columns = np.concatenate([a.indices, every, last, every])
-    values = fnp.concatenate([a.data, -w * np.ones(n), -v, conjugated(v)])
+    if weights is None:
+        m_rows, m_columns, m_data, side = every, every, np.ones(n), v
+    else:
+        m_rows, m_columns, m_data = weights.structure.rows, weights.indices, weights.data
+        side = weights @ v
+    rows = np.concatenate([a.structure.rows, m_rows, every, last])
+    columns = np.concatenate([a.indices, m_columns, last, every])
+    values = fnp.concatenate([a.data, -w * m_data, -side, conjugated(side)])
     bordered = gathered((n + 1, n + 1), rows, columns, values)
     right = fnp.concatenate([-(a_dot @ v), np.zeros(1)])
     found = solved(bordered, right, False, "spsolve", {})
@@ -137,6 +161,7 @@ def eigsh(
     """k eigenvalues of a symmetric sparse matrix, and their vectors; each eigenvalue must be a single one.
 
     The derivative by an element counts the matrix as it stands: change both of a symmetric pair together.
+    A positive definite `M` (``A v = w M v``) and the start `v0` are taken, and have no derivatives.
 
     >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0, 3.0, 5.0]))
     >>> slope = fg.grad(lambda s: fg.scipy.sparse.linalg.eigsh(s * A, k=1, return_eigenvectors=False)[0])(2.0)
@@ -146,13 +171,15 @@ def eigsh(
     given = {"sigma": sigma, "which": which, "v0": v0, "ncv": ncv, "maxiter": maxiter, "tol": tol}
     given["mode"] = mode
     others = {"M": M, "Minv": Minv, "OPinv": OPinv}
-    if recorder_of([elements(A)]) is None:
+    if recorder_of([elements(A), elements(M), v0]) is None:
         return scipys("eigsh")(A, k, return_eigenvectors=return_eigenvectors, rng=rng, **given, **others)
     given["rng"] = seed_of(rng)
-    options = plain_options("eigsh", given | others, ("M", "Minv", "OPinv", "v0"))
+    del given["v0"]
+    others["M"] = plain_weights(M)
+    options = plain_options("eigsh", given | others, ("Minv", "OPinv"))
     a = compressed(A)
     dtype, (data,) = in_doubles(a.data)
-    w, v = eigenpairs(a.structure, k, options, data)
+    w, v = eigenpairs(a.structure, k, options, data, *started(v0, data))
     if not return_eigenvectors:
         is_ascending = sigma is not None and dtype.kind != "c"
         return in_precision_of(dtype, w if is_ascending else w[fnp.argsort(rank_of(w, which, sigma))])
@@ -170,10 +197,10 @@ def rank_of(w: ArrayLike, which: str, sigma: ArrayLike | None) -> Array:
 # -- singular values ---------------------------------------------------------------------------------------
 
 
-def _triplets(structure: Structure, k: int, options: Options, data: Any) -> tuple[Any, Any, Any]:
+def _triplets(structure: Structure, k: int, options: Options, data: Any, *start: Any) -> tuple[Any, Any, Any]:
     m, n = structure.shape
-    find = SparseFound("svds", structure.shape, (("k", k), *options), ((m, k), (k,), (k, n)))
-    u, s, vh = find.bind(data, structure.indices, structure.indptr)
+    find = SparseFound("svds", structure.shape, (("k", k), *options), ((m, k), (k,), (k, n)), bool(start))
+    u, s, vh = find.bind(data, structure.indices, structure.indptr, *start)
     return u, real_part(s), vh
 
 
@@ -185,8 +212,8 @@ def triplets_jvp(
     structure: Structure, k: int, options: Options, primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[Array, Array]:
     """Both vectors together are an eigenvector of the Hermitian matrix ``[[0, A], [A.H, 0]]``."""
-    (data,), (data_dot,) = primals, tangents
-    u, s, vh = triplets(structure, k, options, data)
+    (data, *start), (data_dot, *_) = primals, tangents
+    u, s, vh = triplets(structure, k, options, data, *start)
     whole, whole_dot = [doubled(SparseArray(x, structure)) for x in (data, data_dot)]
     m = structure.shape[0]
     root = np.sqrt(2.0)
@@ -236,14 +263,15 @@ def svds(
         raise TypeError("svds got multiple values for argument now known as `rng`")
     rng = random_state if rng is None else rng
     asked = return_singular_vectors
-    if recorder_of([elements(A)]) is None:
+    if recorder_of([elements(A), v0]) is None:
         return scipys("svds")(A, k, return_singular_vectors=asked, rng=rng, options=options, **given)
     if asked not in (True, False, "u", "vh"):
         raise ValueError("`return_singular_vectors` must be one of True, False, 'u' and 'vh'.")
-    found = plain_options("svds", given | {"rng": seed_of(rng)}, ("v0",))
+    del given["v0"]
+    found = plain_options("svds", given | {"rng": seed_of(rng)}, ())
     a = compressed(A)
     dtype, (data,) = in_doubles(a.data)
-    u, s, vh = triplets(a.structure, k, found, data)
+    u, s, vh = triplets(a.structure, k, found, data, *started(v0, data))
     s = in_precision_of(dtype, s)
     if asked is False:
         return s
@@ -254,7 +282,7 @@ def svds(
 
 
 def _least_squares(structure: Structure, damp: float, options: Options, data: Any, b: Any) -> Any:
-    find = SparseFound("lsqr", structure.shape, (("damp", damp), *options), ((structure.shape[1],),))
+    find = SparseFound("lsqr", structure.shape, (("damp", damp), *options), ((structure.shape[1],),), False)
     return find.bind(data, structure.indices, structure.indptr, b)[0]
 
 
@@ -328,15 +356,36 @@ def expm_multiply(
 ) -> Array:
     """``expm(A) @ B`` for a sparse matrix, by as many steps of its series as its norm asks for.
 
+    With `start` and `stop`, ``expm(t * A) @ B`` at `num` times (50 if left out) from one to the other,
+    stacked in front.
+
     >>> A = fg.scipy.sparse.csr_array(np.diag([1.0, 2.0]))
     >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.expm_multiply(A, b).sum())(np.ones(2)).round(4))
     [2.7183 7.3891]
     """
     if recorder_of([elements(A), right_hand_side(B)]) is None:
         return scipys("expm_multiply")(A, B, start, stop, num, endpoint, traceA)
-    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "traceA": traceA}
-    plain_options("expm_multiply", given, tuple(given))
     a, b = compressed(A), dense_right("expm_multiply", B)
+    if all(x is None for x in (start, stop, num, endpoint)):
+        return _exponential_times(a, b)
+    if start is None or stop is None:
+        raise ValueError("expm_multiply takes start and stop together")
+    count = 50 if num is None else int(num)
+    if count < 2:
+        raise ValueError("expm_multiply needs at least two times")
+    pace = (stop - start) / (count - 1 if endpoint is None or endpoint else count)
+    first = _exponential_times(SparseArray(a.data * start, a.structure), b)
+    once = SparseArray(a.data * pace, a.structure)
+
+    def following(x: Any, _: Any) -> tuple[Any, Any]:
+        x = _exponential_times(once, x)
+        return x, x
+
+    _, rest = scan(following, first, None, length=count - 1)
+    return fnp.concatenate([first[None], rest])
+
+
+def _exponential_times(a: SparseArray, b: ArrayLike) -> Array:
     dtype = np.result_type(aval(a.data).dtype, aval(b).dtype, np.float64)
     n = a.shape[0]
     # Without its mean eigenvalue the norm, and the number of steps, is smaller.
@@ -347,11 +396,12 @@ def expm_multiply(
     structure, data = shifted.structure, cast(shifted.data, dtype) / steps
     scale = fnp.exp(mean / steps)
 
+    def next_term(k: Any, terms: Any) -> Any:
+        term, total = terms
+        term = (SparseArray(data, structure) @ term) / k
+        return term, total + term
+
     def step(_: Any, x: Any) -> Any:
-        term = total = x
-        for k in range(1, TERMS + 1):
-            term = (SparseArray(data, structure) @ term) / k
-            total = total + term
-        return total * scale
+        return fori_loop(1, TERMS + 1, next_term, (x, x))[1] * scale
 
     return fori_loop(0, steps.astype(np.int64), step, cast(b, dtype) + np.zeros(shape_of(b), dtype))
