@@ -241,27 +241,26 @@ def quad(
         )
     if complex_func:
         refuse_report(full_output, "complex_func=True")
-        parts = [
-            quad(
-                lambda x, k=k: getattr(func(x, *as_args(args)), k),
-                a,
-                b,
-                (),
-                False,
-                epsabs,
-                epsrel,
-                limit,
-                points,
-            )
+        (real, real_error), (imaginary, error) = (
+            quad(part_of(func, k, as_args(args)), a, b, (), False, epsabs, epsrel, limit, points)
             for k in ("real", "imag")
-        ]
-        return parts[0][0] + 1j * parts[1][0], parts[0][1] + 1j * parts[1][1]
+        )
+        return real + 1j * imaginary, real_error + 1j * error
     ends = [real_scalar(x, "quad") for x in (a, b)]
     integrand = scalar_function(func, [NUMBER], "quad", as_args(args))
     chosen = Integral("quad", frozen(options))
     inputs = [*ends, *integrand.constants]
     value, error, _ = found(chosen, (integrand.program,), inputs)
     return (value, error, chosen.information(integrand.program, inputs)) if full_output else (value, error)
+
+
+def part_of(func: Function, part: str, args: Sequence[Any]) -> Function:
+    """The real or the imaginary part of a function."""
+
+    def of_point(x: Any) -> Any:
+        return getattr(func(x, *args), part)
+
+    return of_point
 
 
 def refuse_report(full_output: bool, what: str) -> None:

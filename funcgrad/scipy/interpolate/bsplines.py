@@ -357,9 +357,15 @@ def make_smoothing_spline(
             remedy="Give lam: find it once, outside of the trace, or differentiate by it.",
         )
     axis = axis % len(dims(y))
-    values = np.moveaxis(y, axis, 0)
-    h = np.diff(x)
-    weights = np.ones(n) if w is None else inexact(w)
+    smooth = smoothed(x, np.moveaxis(y, axis, 0), np.ones(n) if w is None else inexact(w), lam)
+    made = make_interp_spline(x, smooth, 3, None, "natural")
+    made.axis = axis
+    return made
+
+
+def smoothed(x: Array, values: Array, weights: Array, lam: ArrayLike) -> Array:
+    """The values of the natural cubic spline that balances distance and curvature, at its knots `x`."""
+    n, h = dims(x)[0], np.diff(x)
     second = np.diff(np.diff(values, axis=0) / beside(h, values), axis=0)
     a, c = 1.0 / h[:-1], 1.0 / h[1:]
     b = -(a + c)
@@ -383,10 +389,7 @@ def make_smoothing_spline(
         + np.concatenate([pad, beside(b, bend) * bend, pad], axis=0)
         + np.concatenate([pad, pad, beside(c, bend) * bend], axis=0)
     )
-    smooth = values - lam * pulled / beside(weights, values)
-    made = make_interp_spline(x, smooth, 3, None, "natural")
-    made.axis = axis
-    return made
+    return values - lam * pulled / beside(weights, values)
 
 
 # -- the older names -----------------------------------------------------------------------------------------

@@ -296,14 +296,7 @@ def curve_fit(
             nan_policy=nan_policy,
             **kwargs,
         )
-    if nan_policy not in (None, "raise", "omit"):
-        raise ValueError(f"nan_policy must be one of None, 'raise' and 'omit', not {nan_policy!r}")
-    if full_output or nan_policy == "omit":
-        raise NotImplementedError(
-            "curve_fit with nan_policy='omit' inside a trace: leave the points out before, by an index"
-            if nan_policy == "omit"
-            else "curve_fit with full_output inside a trace: use fg.scipy.optimize.least_squares"
-        )
+    check_traced_curve(full_output, nan_policy)
     start = (
         np.ones(parameter_count(f)) if p0 is None else real_vector(np.atleast_1d(asoperand(p0)), "curve_fit")
     )
@@ -312,13 +305,7 @@ def curve_fit(
     ys = real_vector(ydata, "curve_fit")
 
     def misfit(p: Any) -> Any:
-        off = f(xs, *[p[k] for k in range(seen.size)]) - ys
-        if sigma is None:
-            return off
-        spread = asoperand(sigma)
-        if aval_of(spread).ndim == 2:
-            return solve_triangular(cholesky(spread), off, lower=True)
-        return off / spread
+        return in_units_of(sigma, f(xs, *[p[k] for k in range(seen.size)]) - ys)
 
     residuals = vector_function(misfit, [seen], "curve_fit")
     between = bounds_of(as_pairs(bounds, seen.size), seen.size)
@@ -327,15 +314,42 @@ def curve_fit(
     if "maxfev" in options:
         options["max_nfev"] = options.pop("maxfev")
     found, cost = fitted("curve_fit", residuals, start, between, "linear", 1.0, options)
-    point = [found.x, *residuals.constants]
+    return found.x, covariance_at(found.x, residuals, None if absolute_sigma else cost)
+
+
+def check_traced_curve(full_output: bool, nan_policy: str | None) -> None:
+    """Raise for what `curve_fit` does not do inside a trace."""
+    if nan_policy not in (None, "raise", "omit"):
+        raise ValueError(f"nan_policy must be one of None, 'raise' and 'omit', not {nan_policy!r}")
+    if full_output or nan_policy == "omit":
+        raise NotImplementedError(
+            "curve_fit with nan_policy='omit' inside a trace: leave the points out before, by an index"
+            if nan_policy == "omit"
+            else "curve_fit with full_output inside a trace: use fg.scipy.optimize.least_squares"
+        )
+
+
+def in_units_of(sigma: ArrayLike, off: Array) -> Array:
+    """Distances in units of their deviations, or by the factor of their covariances."""
+    if sigma is None:
+        return off
+    spread = asoperand(sigma)
+    if aval_of(spread).ndim == 2:
+        return solve_triangular(cholesky(spread), off, lower=True)
+    return off / spread
+
+
+def covariance_at(x: Array, residuals: Known, cost: Program | None) -> Array:
+    """The covariance of fitted parameters, scaled by what is left of the `cost` where there is one."""
+    point = [x, *residuals.constants]
     triangle = qr(run(jacobian(residuals.program), point)[0])[1]
-    inverse = solve_triangular(triangle, np.eye(seen.size))
+    size = residuals.program.in_avals[0].size
+    inverse = solve_triangular(triangle, np.eye(size))
     covariance = dot(inverse, inverse.T)
-    freedom = residuals.program.out_avals[0].size - seen.size
-    if not absolute_sigma:
-        scale = 2.0 * run(cost, point)[0] / freedom if freedom > 0 else np.inf
-        covariance = covariance * scale
-    return found.x, covariance
+    if cost is None:
+        return covariance
+    freedom = residuals.program.out_avals[0].size - size
+    return covariance * (2.0 * run(cost, point)[0] / freedom if freedom > 0 else np.inf)
 
 
 def parameter_count(f: Function) -> int:

@@ -164,16 +164,20 @@ def multi_head_attention_forward(
         more += 1
     mask = _joint_mask(attn_mask, key_padding_mask, num_heads, q._value.dtype, more)
     share = dropout_p if training else 0.0
-    found = None
     if need_weights:
-        scores = q / math.sqrt(depth) @ k.transpose(-2, -1)
-        found = softmax(scores if mask is None else scores + mask, -1)
-        found = dropout(found, share) if share else found
-        out = found @ v
+        out, found = _with_weights(q, k, v, mask, share)
         found = found.mean(1) if average_attn_weights else found
     else:
-        out = scaled_dot_product_attention(q, k, v, mask, share)
+        out, found = scaled_dot_product_attention(q, k, v, mask, share), None
     out = linear(out.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
     if is_batch:
         return out, found
     return out.squeeze(1), None if found is None else found.squeeze(0)
+
+
+def _with_weights(q: Operand, k: Operand, v: Operand, mask: Operand, share: float) -> tuple[Operand, Operand]:
+    """What is attended to, and the weights of it in every head."""
+    scores = q / math.sqrt(q._value.shape[-1]) @ k.transpose(-2, -1)
+    found = softmax(scores if mask is None else scores + mask, -1)
+    found = dropout(found, share) if share else found
+    return found @ v, found
