@@ -259,7 +259,36 @@ def of_another_shape(x: Any) -> Any:
     return a[0]
 
 
-@pytest.mark.parametrize("function", [one_list_twice, longer, another_list, of_another_shape])
-def test_what_cannot_be_written_is_refused(function: Function) -> None:
+def with_pivots(x: Any) -> Any:
+    """Gaussian elimination with rows that change places."""
+    n = 3
+    m = [[x[i] * x[j] + (i == j) * (i - 1.0) for j in range(n)] + [1.0 + i] for i in range(n)]
+    for k in range(n):
+        p = max(range(k, n), key=lambda r: abs(m[r][k]))
+        m[k], m[p] = m[p], m[k]
+        for i in range(k + 1, n):
+            f = m[i][k] / m[k][k]
+            for j in range(k, n + 1):
+                m[i][j] -= f * m[k][j]
+    found = [0.0] * n
+    for i in reversed(range(n)):
+        found[i] = (m[i][n] - sum(m[i][j] * found[j] for j in range(i + 1, n))) / m[i][i]
+    return sum(v * v for v in found)
+
+
+ON_PATHS = [one_list_twice, longer, another_list, of_another_shape, with_pivots]
+
+
+@pytest.mark.parametrize("function", ON_PATHS)
+def test_what_no_array_stands_for_is_recorded_on_paths(function: Function) -> None:
+    compiled, gradient = fg.jit(function), fg.jit(fg.grad(lambda x: np.sum(function(x))))
+    for x in ([2.0, 1.0, 3.0], [0.5, 1.0, 2.0], [2.0, 1.0, 0.25], [1.5, 2.5, 3.0]):
+        np.testing.assert_allclose(compiled(np.array(x)), function(np.array(x)), rtol=1e-12)
+        expected = fg.grad(lambda x: np.sum(function(x)))(np.array(x))
+        np.testing.assert_allclose(gradient(np.array(x)), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("function", ON_PATHS)
+def test_what_no_array_stands_for_has_no_program_for_all_values(function: Function) -> None:
     with pytest.raises(fg.errors.TracedBranchError, match=r"at a traced index(.|\n)*array"):
-        fg.jit(function)(np.array([2.0, 1.0, 3.0]))
+        fg.jit(function).program(np.array([2.0, 1.0, 3.0]))

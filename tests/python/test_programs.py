@@ -10,13 +10,20 @@ import pytest
 
 import funcgrad as fg
 
-from . import programs, programs_as_they_stand, programs_with_effects, programs_with_state
+from . import (
+    programs,
+    programs_as_they_stand,
+    programs_with_classes,
+    programs_with_effects,
+    programs_with_state,
+)
 
 CASES = [
     *programs.CASES,
     *programs_with_state.CASES,
     *programs_with_effects.CASES,
     *programs_as_they_stand.CASES,
+    *programs_with_classes.CASES,
 ]
 NAMES = [getattr(case[0], "__name__", type(case[0]).__name__) for case in CASES]
 Case = tuple[Callable[..., Any], tuple[Any, ...], int | None]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FunctionType, MethodType
 from typing import Any
 
 from funcgrad.tracing.python.owners import is_users
@@ -28,6 +29,35 @@ def call_of(kind: type) -> FunctionType | None:
     return None
 
 
+AFTER = ("__post_init__", "__attrs_post_init__")
+"""What the ``__init__`` that `dataclasses` and `attrs` write calls at its end."""
+
+
+def handed_on(kind: type, again: Callable[[Any], Any]) -> dict[str, FunctionType]:
+    """Methods that an ``__init__`` without a source calls, as they are run; those that stay are left out."""
+    theirs = {name: getattr(kind, name, None) for name in AFTER}
+    return {
+        name: again(method)
+        for name, method in theirs.items()
+        if isinstance(method, FunctionType) and is_users(method.__code__) and again(method) is not method
+    }
+
+
+@contextmanager
+def shadowed(made: object, methods: Mapping[str, FunctionType]) -> Iterator[None]:
+    """Within: the object has these methods; one without a dictionary keeps those of its class."""
+    own = getattr(made, "__dict__", None) if methods else None
+    if own is None:
+        yield
+        return
+    own.update({name: MethodType(method, made) for name, method in methods.items()})
+    try:
+        yield
+    finally:
+        for name in methods:
+            own.pop(name, None)
+
+
 def constructed(
     kind: type, again: Callable[[Any], Any], noted: Callable[[Any], Any] | None = None
 ) -> Callable[..., Any]:
@@ -39,7 +69,8 @@ def constructed(
     if first is None:
         return kind
     changed = again(first)
-    if changed is first:
+    after = handed_on(kind, again)
+    if changed is first and not after:
         return kind
 
     def make(*args: Any, **kwargs: Any) -> Any:
@@ -48,7 +79,8 @@ def constructed(
         if type(made) is kind:
             if noted is not None:
                 noted(made)
-            changed(made, *args, **kwargs)
+            with shadowed(made, after):
+                changed(made, *args, **kwargs)
         elif isinstance(made, kind):
             type(made).__init__(made, *args, **kwargs)
         return made

@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.recording import OuterWrite, Place, all_of, current_block, note_made
 from funcgrad.api.python.identity import Whole, shares_chosen, whole_arms
-from funcgrad.errors import IndexingError, TracedBranchError
+from funcgrad.errors import FuncgradError, IndexingError, TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval as aval_of_any
@@ -299,13 +299,13 @@ for _name in (
     setattr(OneOf, _name, changing(_name))
 
 
-def refused(how: str) -> TracedBranchError:
+def refused(how: str) -> FuncgradError:
     """The error for what cannot be done to a list that is one of several."""
     return TracedBranchError(
         f"a list that is one of several, at a traced index, {how}",
         source=here(),
         remedy="Make one array of the lists first (np.array in this function), and write x[i, j].",
-    )
+    ).on_one_path()
 
 
 # -- writing -------------------------------------------------------------------------------------------------
@@ -369,11 +369,11 @@ def common_type(place: Aval, given: Aval) -> np.dtype[Any]:
     return np.result_type(place.dtype, given.dtype)
 
 
-def unwritable(why: str) -> TracedBranchError:
+def unwritable(why: str) -> FuncgradError:
     """The error for a list that cannot be an array to a traced index."""
     return TracedBranchError(
         f"an element of a list is set at a traced index, and {why}",
         source=here(),
         remedy="Make an array before (np.zeros in this function), and write its elements; x[i][:] = v "
         "writes into an array that is in a list.",
-    )
+    ).on_one_path()

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import builtins
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from sys import _getframe
-from types import BuiltinMethodType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
-from typing import Any
+from types import (
+    BuiltinMethodType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, TypeVar
 
 import numpy as np
 
 from funcgrad.api.njit.standins import MATHEMATICS, enumerated
 from funcgrad.api.python import builtin_functions
+from funcgrad.api.python.asked import AsksUsers, is_generator, is_recorded, makes_iterators, noting
 from funcgrad.api.python.blocks import items
 from funcgrad.api.python.blocks.appending import check_append
 from funcgrad.api.python.blocks.branches import condition, recorded_branch, recorded_choice
@@ -34,6 +45,7 @@ from funcgrad.api.python.guarded.kept import (
     note_called,
     note_elements,
     note_own,
+    note_reachable,
     note_set,
     refuse_going_on,
 )
@@ -41,21 +53,29 @@ from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, c
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.seen import CLASSES, conversion_that_keeps
-from funcgrad.tracing.kinds import class_of, pattern_class
-from funcgrad.tracing.python.attributes import read
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.tracing.python.operating import operated
+from funcgrad.tracing.python.operating import COMPARED, is_users_operator, operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
+from funcgrad.tracing.python.protocols import (
+    ASKED,
+    asking,
+    contained,
+    iterated,
+    set_by_users,
+    special,
+)
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Index
 
 Block = Callable[..., Any]
+T = TypeVar("T")
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 """The types of functions that something may stand in for."""
 _BOUND = frozenset({BuiltinMethodType, MethodType, MethodWrapperType})
 _PYTHONS = frozenset({BuiltinMethodType, type})
+_UNBOUND = frozenset({WrapperDescriptorType, MethodDescriptorType})
 _COMPILED = type(np.random.default_rng)
 _LOOKING = (print, isinstance, type, id, iter, hash, repr, str)
 """Functions that leave an iterator where it is."""
@@ -64,7 +84,12 @@ UNROLLED_OPERATIONS = 40
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
 
 
-class Hooks:
+def noted(x: T) -> T:
+    """The argument, which the function and the block that are being recorded make themselves."""
+    return note_made(note_own(x))
+
+
+class Hooks(AsksUsers):
     """What rewritten functions ask; `unroll` is the number of operations up to which loops are unrolled."""
 
     whole_numbers_wrap = False
@@ -98,6 +123,7 @@ class Hooks:
         """Remember a function that stays as it is."""
         code = function.__code__
         self.notes[code.co_filename, code.co_firstlineno] = f"{code.co_name}: {reason}"
+        note_reachable(function)
 
     def function(self, function: Anything) -> Anything:
         """What is called instead of `function`."""
@@ -106,34 +132,47 @@ class Hooks:
         check_read(function)
         if current_block() is not None:
             check_names_changed_by(function)
-        if has_iterators() and function not in _LOOKING:
-            return self._without_going_on(function)
+        found = self._found(function, kind)
+        if kind is not FunctionType and function in _LOOKING:
+            return found
+        within = current_block() is not None and not is_recorded(found)
+        if has_iterators() or within:
+            return self._without_going_on(function, found, within)
+        return found
+
+    def _found(self, function: Any, kind: type) -> Any:
         found = self._called_instead(function, kind)
-        takes_functions = kind in _PYTHONS and function in TAKE_FUNCTIONS
-        return handing(found, self.recordable) if takes_functions else found
+        if kind not in _PYTHONS:
+            return found
+        if function in ASKED:
+            found = asking(function, found, self.function)
+        if makes_iterators(function):
+            found = noting(found, note_own)
+        return handing(found, self._handed) if function in TAKE_FUNCTIONS else found
 
-    def attribute(self, x: object, name: str) -> object:
-        """What is read of an object: a property of the user's is run as any function of theirs."""
-        return class_of(x) if name == "__class__" else read(x, name, self.function)
+    def _handed(self, function: Any) -> Any:
+        """What is handed to a function of Python's own in place of a function of the user's."""
+        note_called(function)
+        return self.recordable(function)
 
-    def pattern_class(self, kind: object) -> object:
-        """What stands for a class in a pattern of ``match``."""
-        return pattern_class(kind)
+    def _without_going_on(self, function: Any, found: Any, within: bool) -> Any:
+        """What is called instead of `function`, which may not advance an iterator from outside.
 
-    def operated(self, name: str, *operands: object) -> object:
-        """What an operator gives: methods of the user's classes are run as any function of theirs."""
-        return operated(name, operands, self.function)
-
-    def _without_going_on(self, function: Any) -> Any:
-        """What is called instead of `function`, which may not advance an iterator from outside."""
+        In a block neither one of the function's own that was made before.
+        """
         if getattr(function, "__name__", "") in _ADVANCING:
             refuse_going_on(getattr(function, "__self__", None))
-        found = self._called_instead(function, type(function))
+        asked = type(function) in _PYTHONS and function in ASKED
 
         def calling(*args: Any, **kwargs: Any) -> Any:
-            for x in args:
+            given = [x for x in (*args, *kwargs.values()) if isinstance(x, Iterator)]
+            for x in given:
                 refuse_going_on(x)
-            return found(*args, **kwargs)
+                if within and not (asked and special(x, "__next__") is not None):
+                    refuse_change(x, "an iterator from outside is advanced")
+            made = found(*args, **kwargs)
+            new = within and isinstance(made, Iterator) and not any(made is x for x in given)
+            return noted(made) if new else made
 
         return calling
 
@@ -145,9 +184,13 @@ class Hooks:
             return self._taking_functions(function)
         if kind is BuiltinMethodType:
             return function
+        if kind in _UNBOUND:
+            return self._unbound(function)
         if isinstance(function, type):
             return self._class(function)
         again = recordable(function, self)
+        if is_generator(again):
+            again = noting(again, note_own)
         found = self._instead_of(function) if again is function else None
         return again if found is None else found
 
@@ -163,6 +206,19 @@ class Hooks:
             found = stand_in_for(function) or self._instead_of(function)
         return found
 
+    def _unbound(self, function: Any) -> Any:
+        """``list.append`` or ``object.__setattr__``, called as the method of what it is given first."""
+
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            if not args or not issubclass(type(args[0]), function.__objclass__):
+                return function(*args, **kwargs)
+            if function.__name__ == "__setattr__" and len(args) == 3:
+                return self.set_plainly(function, *args)
+            method = function.__get__(args[0], type(args[0]))
+            return self._called_instead(method, type(method))(*args[1:], **kwargs)
+
+        return calling
+
     def recordable(self, function: Anything) -> Anything:
         """The function, rewritten where it can be."""
         return recordable(function, self)
@@ -177,6 +233,8 @@ class Hooks:
         found = None
         if type(owner) is ModuleType:
             found = builtin_functions.BUILTINS.get(function) or MATHEMATICS.get(function)
+        if type(function) is MethodWrapperType and function.__name__ == "__setattr__":
+            return partial(self.set_plainly, type(owner).__mro__[-1].__setattr__, owner)
         if found is None and isinstance(owner, list | dict) and function.__name__ in CHANGING:
             check_unchosen(owner)
         if isinstance(owner, np.ndarray) and function.__name__ in CHANGING_ARRAYS:
@@ -193,8 +251,8 @@ class Hooks:
         """A function of ours, which is handed the user's functions rewritten."""
 
         def calling(*args: Any, **kwargs: Any) -> Any:
-            given = [recordable(x, self) if callable(x) else x for x in args]
-            named = {key: recordable(x, self) if callable(x) else x for key, x in kwargs.items()}
+            given = [self._handed(x) if callable(x) else x for x in args]
+            named = {key: self._handed(x) if callable(x) else x for key, x in kwargs.items()}
             return function(*given, **named)
 
         return calling
@@ -203,14 +261,14 @@ class Hooks:
         found = builtin_functions.BUILTINS.get(function)
         if found is not None:
             return found
-        make = INSIDE.instead_of(function) or constructed(function, self.recordable, note_made)
-        if current_block() is None and not issubclass(function, GENERATORS):
+        make = INSIDE.instead_of(function) or constructed(function, self.recordable, noted)
+        if current_block() is None and not issubclass(function, (*GENERATORS, Iterator)):
             return make
 
         def made(*args: Any, **kwargs: Any) -> Any:
             if issubclass(function, GENERATORS):
                 check_seeded(function, args, kwargs)
-            return note_made(note_generator(make(*args, **kwargs)))
+            return noted(note_generator(make(*args, **kwargs)))
 
         return made
 
@@ -220,6 +278,7 @@ class Hooks:
         self, test: object, first: Block, second: Block, bound: Sequence[str], after: Sequence[str]
     ) -> None:
         """``if test: first() else: second()``"""
+        test = self.truth(test)
         if is_undecided(test):
             line = _getframe(1).f_lineno
             recorded_branch(test, (first, second), State.of((first, second), bound), after, "an if", line)
@@ -233,6 +292,7 @@ class Hooks:
 
     def choose(self, test: object, body: Block, orelse: Block) -> object:
         """``body() if test else orelse()``"""
+        test = self.truth(test)
         if is_undecided(test):
             return recorded_choice(test, body, orelse, _getframe(1).f_lineno)
         note_truth(test)
@@ -273,6 +333,7 @@ class Hooks:
 
     def not_(self, x: object) -> object:
         """``not x``"""
+        x = self.truth(x)
         if is_undecided(x):
             return builtin_functions.negated(x)
         note_truth(x)
@@ -281,7 +342,7 @@ class Hooks:
     def compare(self, names: str, first: object, second: object, *others: Block) -> object:
         """A chain of comparisons, or ``in``."""
         name, _, rest = names.partition(",")
-        found = builtin_functions.compared(name, first, second)
+        found = self._compared(name, first, second)
         if not rest:
             return found
 
@@ -289,6 +350,18 @@ class Hooks:
             return self.compare(rest, second, others[0](), *others[1:])
 
         return self.and_(found, further)
+
+    def _compared(self, name: str, first: Any, second: Any) -> Any:
+        if name in ("in_", "not_in"):
+            refuse_going_on(second)
+            if isinstance(second, Iterator) and special(second, "__next__") is None:
+                refuse_change(second, "an iterator from outside is advanced")
+            found = contained(first, second, self.function)
+            if found is not NotImplemented:
+                return found if name == "in_" else self.not_(found)
+        elif name in COMPARED and is_users_operator(name, first, second):
+            return operated(name, (first, second), self.function)
+        return builtin_functions.compared(name, first, second)
 
     def assert_(self, test: object, message: Block | None) -> None:
         """``assert test, message()``"""
@@ -311,7 +384,7 @@ class Hooks:
         """``while test(): body()``"""
         line = _getframe(1).f_lineno
         while True:
-            goes_on = test()
+            goes_on = self.truth(test())
             if is_undecided(goes_on):
                 state = State.of((body, test), bound)
                 loop = Loop(body, state, tuple(carried), tuple(after), "the while loop", line)
@@ -335,8 +408,7 @@ class Hooks:
         """``for item in iterable: body(item)``, while ``goes_on()``"""
         iterable = self.gone_over(iterable)
         if not items.recordable_items(iterable):
-            gone_through(iterable)
-            for item in iterable:
+            for item in self.gone_through(iterable):
                 body(item)
                 if goes_on is not None and not self._still(goes_on):
                     break
@@ -395,8 +467,12 @@ class Hooks:
 
         return noted
 
-    gone_through = staticmethod(gone_through)
-    """Called with what comprehensions go through."""
+    def gone_through(self, iterable: T) -> T | Iterable[Any]:
+        """What a loop goes through; raises for what would be used up."""
+        if special(iterable, "__next__") is None:  # where an iterator of the user's is, is in its attributes
+            gone_through(iterable)
+        refuse_going_on(iterable)
+        return iterated(iterable, self.function)
 
     def made(self, x: Anything) -> Anything:
         """Called with every list, dict and set that a rewritten function makes."""
@@ -409,12 +485,19 @@ class Hooks:
     def item(self, x: Anything, index: Index) -> object:
         """``x[index]``"""
         x = INSIDE.joiner(x)
+        method = special(x, "__getitem__")
+        if method is not None:
+            return self.function(method)(x, index)
         if not builtin_functions.is_traced_index(index):
             return note_made(x[index]) if type(index) is builtins.slice and type(x) is list else x[index]
         return builtin_functions.item_of(x, index)
 
     def store(self, value: object, x: Anything, index: Index) -> None:
         """``x[index] = value``"""
+        method = special(x, "__setitem__")
+        if method is not None:
+            self.function(method)(x, index, value)
+            return
         if isinstance(x, list | dict):
             for one in x.members if type(x) is OneOf else (x,):
                 check_unchosen(one)
@@ -444,6 +527,10 @@ class Hooks:
 
     def delete(self, x: Anything, index: Index) -> None:
         """``del x[index]``"""
+        method = special(x, "__delitem__")
+        if method is not None:
+            self.function(method)(x, index)
+            return
         check_unchosen(x)
         note_elements(x)
         refuse_change(x, f"an element of a {type(x).__name__} is deleted")
@@ -462,18 +549,33 @@ class Hooks:
 
     def set_attribute(self, value: object, x: object, name: str) -> None:
         """``x.name = value``"""
+        if not set_by_users(x, name, value, self.function):
+            self.set_plainly(setattr, x, name, value)
+
+    def set_plainly(self, setter: Callable[..., None], x: object, name: str, value: object) -> None:
+        """The same without asking the class: ``setattr``, or ``object.__setattr__``."""
         note_set(x, name)
         if current_block() is not None and type(x) is not Tracer:
             Place("attribute", x, name).check()
-        setattr(x, name, value)
+        setter(x, name, value)
 
-    def augment_attribute(self, operation: str, x: object, name: str, value: object) -> None:
-        """``x.name += value`` and its kin"""
-        self.set_attribute(self.augmented(operation, getattr(x, name), value), x, name)
+    def augment_attribute(self, operation: str, x: object, name: str) -> Callable[[object], None]:
+        """``x.name += value`` and its kin, for a value that is computed when the attribute has been read."""
+        held = self.attribute(x, name)
 
-    def augment(self, name: str, x: object, index: Index, value: object) -> None:
-        """``x[index] += value`` and its kin"""
-        self.store(self.augmented(name, self.item(x, index), value), x, index)
+        def change(value: object) -> None:
+            self.set_attribute(self.augmented(operation, held, value), x, name)
+
+        return change
+
+    def augment(self, name: str, x: object, index: Index) -> Callable[[object], None]:
+        """``x[index] += value`` and its kin, likewise."""
+        held = self.item(x, index)
+
+        def change(value: object) -> None:
+            self.store(self.augmented(name, held, value), x, index)
+
+        return change
 
 
 class HooksOfPackages(Hooks):

@@ -8,22 +8,31 @@ has rewritten in its own way.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from funcgrad.api.python.asked import AsksUsers
 from funcgrad.api.python.classes import call_of, constructed, initializer
 from funcgrad.config import constructors_are_seen
 from funcgrad.ops.arrays.structure import cast
-from funcgrad.tracing.kinds import KINDS, class_of, dispatching, is_dispatching, pattern_class, plain_type
-from funcgrad.tracing.python.attributes import read
+from funcgrad.tracing.kinds import KINDS, dispatching, is_dispatching, plain_type
 from funcgrad.tracing.python.calls import CallCache, Twins
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
+from funcgrad.tracing.python.protocols import (
+    ASKED,
+    contained,
+    iterated,
+    settable,
+    subscriptable,
+)
+from funcgrad.tracing.python.protocols import (
+    asking as asking_for_users,
+)
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array
 
@@ -32,7 +41,7 @@ __all__ = ["Seen", "seen"]
 Function = Callable[..., Any]
 
 
-class Calls:
+class Calls(AsksUsers):
     """What rewritten calls ask."""
 
     def function(self, function: Anything) -> Anything:
@@ -41,6 +50,12 @@ class Calls:
         if known is not None and known[0]() is function:
             return known[1] or INSIDE.instead_of(function) or function
         kind = type(function)
+        if kind in (BuiltinMethodType, type) and function in ASKED:
+            found: Any = ours_for(function) or INSIDE.instead_of(function)
+            return asking_for_users(function, found or function, self.function)
+        return self._of_kind(function, kind)
+
+    def _of_kind(self, function: Any, kind: type) -> Any:
         if kind is FunctionType:
             if function.__module__ is not None and function.__module__.startswith("funcgrad."):
                 return handing_over(function)
@@ -53,17 +68,22 @@ class Calls:
         found = ours_for(function) or INSIDE.instead_of(function)
         return seen(function) if found is None else found
 
-    def attribute(self, x: object, name: str) -> object:
-        """What is read of an object: a property of the user's is run as any function of theirs."""
-        return class_of(x) if name == "__class__" else read(x, name, self.function)
+    def subscriptable(self, x: object) -> object:
+        """What stands before brackets in place of an object."""
+        return subscriptable(x, self.function)
 
-    def pattern_class(self, kind: object) -> object:
-        """What stands for a class in a pattern of ``match``."""
-        return pattern_class(kind)
+    def settable(self, x: object, name: str) -> object:
+        """What stands before the dot in place of an object whose attribute is set."""
+        return settable(x, name, self.function)
 
-    def operated(self, name: str, *operands: object) -> object:
-        """What an operator gives: methods of the user's classes are run as any function of theirs."""
-        return operated(name, operands, self.function)
+    def iterated(self, x: object) -> object:
+        """What is gone through in place of an object."""
+        return iterated(x, self.function)
+
+    def contained(self, x: object, container: Container[Any]) -> bool:
+        """``x in container``"""
+        found = contained(x, container, self.function)
+        return x in container if found is NotImplemented else bool(found)
 
     def subscripted(self, x: object) -> object:
         """``np.r_`` and ``np.c_``, or what takes traced values in their brackets."""

@@ -17,8 +17,9 @@ import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
 from funcgrad.source import installed_package, library_files
-from funcgrad.tracing.python.operating import OPERATORS, is_theirs
+from funcgrad.tracing.python.operating import OPERATORS, is_theirs, method_of
 from funcgrad.tracing.python.owners import is_users
+from funcgrad.tracing.python.protocols import ATTRIBUTES, PROTOCOLS, SETS, setting, special
 
 __all__ = ["names_of_users", "note_classes_of", "read"]
 
@@ -46,6 +47,16 @@ def getter_of(found: object) -> FunctionType | None:
     return getter if is_property and isinstance(getter, FunctionType) and is_users(getter.__code__) else None
 
 
+def is_got_by_users(found: object) -> bool:
+    """Whether a function of the user's gets a class's attribute: a property's, or a descriptor's."""
+    return getter_of(found) is not None or special(found, "__get__") is not None
+
+
+def is_set_by_users(found: object) -> bool:
+    """Whether a function of the user's sets a class's attribute: a property's, or a descriptor's."""
+    return is_theirs(found.fset) if isinstance(found, property) else special(found, "__set__") is not None
+
+
 def called(method: str) -> str:
     """How a method stands among names of properties."""
     return f"{method}()"
@@ -67,10 +78,14 @@ def names_among(values: Iterable[Any], module: str | None = None) -> frozenset[s
     for kind in values:
         if isinstance(kind, type) and (module is None or kind.__module__ == module):
             inside = list(vars(kind).copy().items())
-            names.update(name for name, found in inside if getter_of(found) is not None)
+            names.update(name for name, found in inside if is_got_by_users(found))
             methods = [name for name, found in inside if name in CONTAINERS_METHODS and is_method(found)]
             names.update(called(name) for name in methods)
-            names.update(name for name, found in inside if name in OPERATORS and is_theirs(found))
+            asked = OPERATORS | PROTOCOLS
+            names.update(name for name, found in inside if name in asked and is_theirs(found))
+            setters = [setting(name) for name, found in inside if is_set_by_users(found)]
+            names.update(setters)
+            names.update([SETS] if setters or ATTRIBUTES in names else [])
             within = f"{kind.__qualname__}."
             names |= names_among(x for _, x in inside if getattr(x, "__qualname__", "").startswith(within))
     return frozenset(names)
@@ -117,6 +132,9 @@ def read(x: object, name: str, called: Callable[[Any], Any]) -> object:
     """``x.name``; where it is a property of the user's, `called` says what its function is called as."""
     kind = type(x)
     found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    gets = None if found is None else special(found, "__get__")
+    if gets is not None and (name not in getattr(x, "__dict__", ()) or method_of(type(found), "__set__")):
+        return called(gets)(found, x, kind)
     getter = None if found is None else getter_of(found)
     if getter is None or (not isinstance(found, property) and name in vars(x)):
         return getattr(x, name)

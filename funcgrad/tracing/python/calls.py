@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from threading import RLock
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import ref
 
@@ -29,12 +29,14 @@ from funcgrad.tracing.python.attributes import (
     names_of_users,
     note_classes_of,
 )
-from funcgrad.tracing.python.escapes import at, attribute
+from funcgrad.tracing.python.escapes import PREFIX, at, attribute
 from funcgrad.tracing.python.functions import CODES, CodeCache, NoSource, twin_of
 from funcgrad.tracing.python.handed import needs_a_key
 from funcgrad.tracing.python.matching import asking_for_classes
-from funcgrad.tracing.python.operating import BINARY, OPERATORS, UNARY, is_asked
+from funcgrad.tracing.python.operating import BINARY, COMPARISONS, OPERATORS, UNARY, is_asked
 from funcgrad.tracing.python.owners import is_of_package, is_users
+from funcgrad.tracing.python.protocols import ASKED, ATTRIBUTES, asked_by_step, setting
+from funcgrad.tracing.python.syntax import ProtocolRewriter
 from funcgrad.types import Anything
 
 __all__ = ["CallCache", "Twins"]
@@ -45,11 +47,11 @@ Matters = Callable[[Any], bool]
 _KEPT = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec", "print"})
 _SUBSCRIPTED = ("r_", "c_")
 _DISPLAYS = frozenset({"BUILD_LIST", "BUILD_TUPLE", "LIST_EXTEND", "LIST_APPEND"})
-_OPERATIONS = frozenset({"BINARY_OP", "UNARY_NEGATIVE", "CALL_INTRINSIC_1", "UNARY_POSITIVE"})
+_OPERATIONS = frozenset({"BINARY_OP", "UNARY_NEGATIVE", "CALL_INTRINSIC_1", "UNARY_POSITIVE", "UNARY_INVERT"})
 _NOTHING = "it calls nothing that would be called otherwise"
 
 
-class CallRewriter(ast.NodeTransformer):
+class CallRewriter(ProtocolRewriter):
     """Rewrites calls in place."""
 
     def __init__(
@@ -60,12 +62,11 @@ class CallRewriter(ast.NodeTransformer):
         matters: Matters,
         theirs: frozenset[str],
     ) -> None:
+        super().__init__(theirs)
         self._names = names
         self._local = local
         self._lists = lists
         self._matters = matters
-        self._theirs = theirs
-        self.count = 0
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
@@ -75,7 +76,7 @@ class CallRewriter(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
+        super().visit_Attribute(node)
         if isinstance(node.ctx, ast.Load) and node.attr in self._theirs and not self._value(node)[0]:
             self.count += 1
             named = at(node, ast.Constant(node.attr))
@@ -90,19 +91,34 @@ class CallRewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return self._operated(node, UNARY.get(type(node.op)), node.operand)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """``p += q`` and ``self.p += q`` where a class of the user's has the operator."""
-        self.generic_visit(node)
-        name, target = BINARY.get(type(node.op)), node.target
-        simple = isinstance(target, ast.Name) or (
-            isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
-        )
-        if not simple or not is_asked(name, self._theirs):
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt | list[ast.stmt]:
+        """``p += q``, ``self.p += q`` and ``p[i] += q`` where a class of the user's has the operator."""
+        target = node.target
+        name = BINARY.get(type(node.op))
+        if not is_asked(name, self._theirs):
+            self.generic_visit(node)
             return node
+        before: list[ast.stmt] = []
+        if isinstance(target, ast.Subscript | ast.Attribute):
+            target.value = self._once(target.value, before)
+        if isinstance(target, ast.Subscript) and not holds_slice(target.slice):
+            target.slice = self._once(target.slice, before)
         read = copy.deepcopy(target)
         read.ctx = ast.Load()
-        value = self._operated(node.value, name, read, node.value, prefix="i")
-        return at(node, ast.Assign([target], value))
+        held = self._once(read, before)
+        self.generic_visit(node)
+        value = self._operated(node.value, name, held, node.value, prefix="i")
+        return [*before, at(node, ast.Assign([node.target], value))]
+
+    def _once(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr:
+        """A name of ours for what an expression gives, which is evaluated before."""
+        if isinstance(node, ast.Constant):
+            return node
+        self.count += 1
+        name = f"{PREFIX}held_{self.count}"
+        stored = at(node, ast.Name(name, ast.Store()))
+        before.append(self.visit(at(node, ast.Assign([stored], node))))
+        return at(node, ast.Name(name, ast.Load()))
 
     def visit_Match(self, node: ast.Match) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)
@@ -117,12 +133,23 @@ class CallRewriter(ast.NodeTransformer):
         said = at(node, ast.Constant(f"{prefix}{name}"))
         return at(node, ast.Call(attribute("operated"), [said, *operands], []))
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) > 1 or any(isinstance(x, ast.Call) for x in (node.left, *node.comparators)):
+            # What a call gives is looked at by the instruction behind it: `if float(x) < 1` is allowed.
+            self.generic_visit(node)
+            return node
         self.generic_visit(node)
+        if isinstance(node.ops[0], ast.In | ast.NotIn):
+            return self.containing(node)
+        return self._operated(node, COMPARISONS.get(type(node.ops[0])), node.left, node.comparators[0])
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         if isinstance(node.value, ast.Attribute) and node.value.attr in _SUBSCRIPTED:
+            self.generic_visit(node)
             self.count += 1
             node.value = at(node.value, ast.Call(attribute("subscripted"), [node.value], []))
-        return node
+            return node
+        return super().visit_Subscript(node)
 
     def _may_matter(self, node: ast.Call) -> bool:
         function = node.func
@@ -139,8 +166,12 @@ class CallRewriter(ast.NodeTransformer):
                 for x in node.args
             )
         if needs_a_key(value):
-            return any(x.arg == "key" for x in node.keywords)
-        return self._matters(value)
+            return any(x.arg == "key" for x in node.keywords) or self._is_asked(value)
+        return self._is_asked(value) or self._matters(value)
+
+    def _is_asked(self, value: object) -> bool:
+        """Whether a builtin calls a method that a class of the user's has."""
+        return is_asked_by(value, self._theirs)
 
     def _is_containers(self, method: str) -> bool:
         """Whether a method of this name is an array's or a container's: no class of the user's has one."""
@@ -162,6 +193,17 @@ class CallRewriter(ast.NodeTransformer):
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
         return node
+
+
+def holds_slice(node: ast.expr) -> bool:
+    """Whether an index has a slice in it, which is no expression of its own."""
+    return any(isinstance(x, ast.Slice) for x in ast.walk(node))
+
+
+def is_asked_by(function: object, theirs: frozenset[str]) -> bool:
+    """Whether a builtin calls one of these methods of classes."""
+    builtin = isinstance(function, type | BuiltinFunctionType)
+    return builtin and not theirs.isdisjoint(ASKED.get(function, ()))
 
 
 def is_listing(function: Anything) -> bool:
@@ -226,12 +268,21 @@ class CallCache(CodeCache):
         steps = all_steps(code)
         if any(step.name == "MATCH_CLASS" for step in steps):
             return True
-        if not OPERATORS.isdisjoint(self._theirs) and any(step.name in _OPERATIONS for step in steps):
+        if any(self._asks(step) for step in steps):
             return True
         calls = [step for step in steps if step.name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX")]
         if any(self._call_matters(code, step) for step in calls):
             return True
         return any(self._calls_what_matters(x) for x in code.co_consts if isinstance(x, CodeType))
+
+    def _asks(self, step: Step) -> bool:
+        """Whether the instruction calls a method that a class of the user's has."""
+        theirs = self._theirs
+        if step.name == "STORE_ATTR":
+            return not theirs.isdisjoint([ATTRIBUTES, setting(step.value)])
+        if step.name in _OPERATIONS and not OPERATORS.isdisjoint(theirs):
+            return True
+        return not theirs.isdisjoint(asked_by_step(step.name, step.value))
 
     def _call_matters(self, code: CodeType, call: Step) -> bool:
         running = running_instruction(code, call.offset)
@@ -256,8 +307,9 @@ class CallCache(CodeCache):
                 for x in running.arguments
             )
         if needs_a_key(value):
-            return any(isinstance(x, tuple) and "key" in x for x in code.co_consts)
-        return steps[0].value not in _KEPT and self._matters(value)
+            named = any(isinstance(x, tuple) and "key" in x for x in code.co_consts)
+            return named or is_asked_by(value, self._theirs)
+        return steps[0].value not in _KEPT and (is_asked_by(value, self._theirs) or self._matters(value))
 
     def refuse_suspending(self, node: ast.FunctionDef | ast.Lambda) -> None:
         """Generators are as good as any function: their blocks stay their own."""

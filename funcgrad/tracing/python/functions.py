@@ -146,6 +146,8 @@ class CodeCache:
         found = FILES.definitions(code)
         if len(found) > 1:
             found = [x for x in found if covers(x[0], code)]
+        if len(found) > 1:
+            found = [x for x in found if has_parts_of(x[0], code)]
         if len(found) != 1:
             raise NoSource(f"its definition is not found in {code.co_filename}")
         node, owner = found[0]
@@ -215,9 +217,16 @@ def covers(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
         for line, _, column, end in code.co_positions()
         if line is not None and column is not None and end is not None and (column, end) != (0, 0)
     }
-    body = node.body if isinstance(node, ast.Lambda) else node
-    starts = {(x.lineno, x.col_offset) for x in own_nodes(body) if isinstance(x, ast.expr | ast.stmt)}
+    starts = {(x.lineno, x.col_offset) for x in own_nodes(node) if isinstance(x, ast.expr | ast.stmt)}
     return bool(seen) and seen <= starts | {(node.lineno, node.col_offset)}
+
+
+def has_parts_of(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
+    """Whether the node has the parameters of the code, and as many lambdas of its own."""
+    lambdas = [x for x in own_nodes(node) if isinstance(x, ast.Lambda) and x is not node]
+    inner = [x for x in code.co_consts if isinstance(x, CodeType) and x.co_name == "<lambda>"]
+    names = [x.arg for x in every_parameter(node.args)]
+    return len(lambdas) == len(inner) and names == list(code.co_varnames[: count_parameters(code)])
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:

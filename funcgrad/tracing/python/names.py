@@ -132,7 +132,8 @@ class Liveness:
         """By the id of a statement: what may be read once it has ended."""
         self.head: dict[int, Names] = {}
         """By the id of a loop: what its test, its body, or anything after it may read at its start."""
-        self._kept = read_names(nested_scopes(body))
+        # What is the outer function's may be read when this one has ended.
+        self._kept = read_names(nested_scopes(body)) | declared(body, ast.Nonlocal)
         self._before(body, NOTHING)
 
     def _before(self, body: Sequence[ast.stmt], after: Names) -> Names:

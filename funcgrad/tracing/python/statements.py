@@ -23,6 +23,7 @@ from funcgrad.tracing.python.names import (
     names_changed_by_calls,
     parameter_names,
 )
+from funcgrad.tracing.python.protocols import ENTERING, is_unpacked
 
 BLOCK = PREFIX + "block"
 """The names of blocks start with this."""
@@ -175,6 +176,23 @@ class StatementRewriter(ExpressionRewriter):
         head = self._live.head.get(id(node), self._bound)
         return bound & after, bound & head
 
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        if not self.theirs.isdisjoint(ENTERING):
+            for item in node.items:
+                item.context_expr = self.hooked(item.context_expr, "entered", item.context_expr)
+        self.generic_visit(node)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = self._taken_apart(node.value)
+        return node
+
+    def _taken_apart(self, node: ast.expr) -> ast.expr:
+        """What is taken apart in place of an expression."""
+        return node if isinstance(node, ast.Tuple | ast.List) else self.hooked(node, "gone_through", node)
+
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         self.generic_visit(node)
         message = self.later(node, node.msg) if node.msg is not None else at(node, ast.Constant(None))
@@ -183,8 +201,12 @@ class StatementRewriter(ExpressionRewriter):
     # -- writing -----------------------------------------------------------------------------------------
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        unpacked = len(node.targets) == 1 and is_unpacked(node.targets[0])
         if not any(stores_items(target) for target in node.targets):
+            own = isinstance(node.value, ast.Tuple | ast.List)
             self.generic_visit(node)
+            if unpacked and not own:
+                node.value = self._taken_apart(node.value)
             return node
         value = self.visit(node.value)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
@@ -222,13 +244,12 @@ class StatementRewriter(ExpressionRewriter):
         operator = at(node, ast.Constant(operator_name(node.op)))
         if isinstance(node.target, ast.Attribute):
             name = at(node, ast.Constant(self._mangled(node.target.attr)))
-            owner = self.visit(node.target.value)
-            call = self.hooked(node, "augment_attribute", operator, owner, name, self.visit(node.value))
-            return at(node, ast.Expr(call))
-        array, index = self.visit(node.target.value), self.index(self.visit(node.target.slice))
-        return at(
-            node, ast.Expr(self.hooked(node, "augment", operator, array, index, self.visit(node.value)))
-        )
+            target = self.hooked(node, "augment_attribute", operator, self.visit(node.target.value), name)
+        else:
+            array, index = self.visit(node.target.value), self.index(self.visit(node.target.slice))
+            target = self.hooked(node, "augment", operator, array, index)
+        # What is there is read before the value is computed, which may change it.
+        return at(node, ast.Expr(at(node, ast.Call(target, [self.visit(node.value)], []))))
 
     def visit_Delete(self, node: ast.Delete) -> ast.stmt | list[ast.stmt]:
         out: list[ast.stmt] = []

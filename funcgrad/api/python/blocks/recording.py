@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from io import IOBase
+from types import FunctionType
 from typing import Any, TypeVar
 
 from funcgrad.api.calling.arguments import here
@@ -23,7 +25,7 @@ from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 
 T = TypeVar("T")
-PATHS_CHANGE = (list, dict, set, deque)
+PATHS_CHANGE = (list, dict, set, deque, Iterator)
 """What one path may change, if nobody outside of the function holds it: those are looked at afterwards."""
 
 
@@ -71,7 +73,8 @@ def refuse_change(x: object, how: str) -> None:
             source=here(),
             remedy="Let the block bind names or write arrays, which are carried; or loop over a known range.",
         )
-        raise error.on_one_path() if isinstance(x, PATHS_CHANGE) else error
+        on_path = isinstance(x, PATHS_CHANGE) and not isinstance(x, IOBase)
+        raise error.on_one_path() if on_path else error
 
 
 class OuterWrite(BaseException):
@@ -122,7 +125,9 @@ class Place:
     @cell_contents.setter
     def cell_contents(self, value: object) -> None:
         if self._kind == "attribute":
-            setattr(self._owner, self._key, value)
+            # A class that sets its attributes in its own way has done so before.
+            own = isinstance(type(self._owner).__setattr__, FunctionType)
+            (object.__setattr__ if own else setattr)(self._owner, self._key, value)
         else:
             self._owner[self._key] = value
 

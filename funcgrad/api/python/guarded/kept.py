@@ -24,7 +24,7 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.outside import function_behind, places_changed_by
 from funcgrad.api.python.guarded.held import Attributes, Elements, Name, SetAttribute, State
-from funcgrad.api.python.guarded.watched import Watched, met
+from funcgrad.api.python.guarded.watched import Watched, every_name, is_same_standing, met, standing
 from funcgrad.errors import (
     ConcretizationError,
     EscapedTracerError,
@@ -47,6 +47,7 @@ __all__ = [
     "note_called",
     "note_elements",
     "note_own",
+    "note_reachable",
     "note_set",
 ]
 
@@ -62,7 +63,18 @@ class Kept:
     """What the recording of one function changes outside of it."""
 
     __slots__ = (
-        *("_line", "_looking", "_made", "_outer", "_parts", "_states", "_visited", "_watched", "_whole"),
+        *(
+            "_line",
+            "_looking",
+            "_made",
+            "_outer",
+            "_parts",
+            "_states",
+            "_visited",
+            "_watched",
+            "_whole",
+            "_stood",
+        ),
         *("clock", "filled", "iterators"),
     )
 
@@ -76,6 +88,7 @@ class Kept:
         self._visited: dict[int, Any] = {}
         self._looking: list[Watched] = []
         self._line: Any = None
+        self._stood: dict[int, tuple[Any, ...]] = {}
         self.iterators: dict[int, Any] = {}
         """Those within reach that the function did not make."""
         self.clock = False
@@ -130,7 +143,9 @@ class Kept:
         """Watch these, and remember iterators."""
         for x in found:
             if not isinstance(x, Watched.KINDS):
-                self.iterators[id(x)] = x
+                if id(x) not in self._made and id(x) not in self.iterators:
+                    self.iterators[id(x)] = x
+                    self._stood[id(x)] = standing(x)
             elif id(x) not in self._watched:
                 self._watched[id(x)] = Watched(x)
 
@@ -147,6 +162,9 @@ class Kept:
         Raises TracedBranchError for names, attributes and elements, TracerAssignmentError for arrays,
         ConcretizationError for generators of random numbers and for clocks.
         """
+        for key, x in self.iterators.items():
+            if not is_same_standing(self._stood[key], standing(x)):
+                raise going_on(x)
         states = [state for state in self._states.values() if state.moved()]
         before = [one for one in self._watched.values() if one.moved()]
         if not states and not before and not self._parts and not self.clock:
@@ -286,16 +304,14 @@ def note_called(function: object) -> None:
         one.look()
     waiting, seen = [function], {id(function)}
     while waiting:
-        function = waiting.pop()
+        function = transformed_by(waiting.pop())
         plain = function_behind(function)
         if plain is None:
             continue
         for place in places_changed_by(function):
             for one in kept.around():
                 one.note(place.name, place, Name, place.shared)
-        reach = list(within_reach(plain))
-        if isinstance(function, MethodType):
-            reach.append(function.__self__)
+        reach = [*within_reach(plain), *([] if plain is function else [owner_of(function)])]
         if not is_ours(plain):
             for one in kept.around():
                 one.visit(plain, reach)
@@ -304,6 +320,33 @@ def note_called(function: object) -> None:
             if is_ours(plain) and isinstance(x, FunctionType | MethodType) and id(x) not in seen:
                 seen.add(id(x))
                 waiting.append(x)  # a body of the user's in a function of ours
+
+
+def note_reachable(function: object) -> None:
+    """Remember what a function can change that is run as it is, and the functions that it may call."""
+    waiting, seen = [function], set[int]()
+    while waiting and len(seen) < MOST_REACHED:
+        plain = function_behind(transformed_by(waiting.pop()))
+        if plain is None or id(plain) in seen or is_ours(plain) or is_library_code(plain.__code__):
+            continue
+        seen.add(id(plain))
+        note_called(plain)
+        waiting += within_reach(plain)
+
+
+MOST_REACHED = 100
+"""How many functions are looked at that a function which is run as it is may call."""
+
+
+def transformed_by(function: object) -> object:
+    """The function that a transform, or a transform of one, transforms; others as they are."""
+    made_by = getattr(function, "_made_by", None)
+    return function if made_by is None else transformed_by(made_by[1][0])
+
+
+def owner_of(function: object) -> object:
+    """The object that a method is of, or a callable object itself."""
+    return function.__self__ if isinstance(function, MethodType) else function
 
 
 def is_ours(function: FunctionType) -> bool:
@@ -363,7 +406,7 @@ def within_reach(function: FunctionType) -> Iterator[Any]:
     if is_ours(function):
         return
     names = function.__globals__
-    for name in function.__code__.co_names:
+    for name in every_name(function.__code__):
         if name in names:
             yield names[name]
 
@@ -439,12 +482,17 @@ def refuse_going_on(x: object) -> None:
     """Raise ConcretizationError for an iterator from outside, which each call would find further on."""
     kept = _KEPT.get()
     if kept is not None and any(id(x) in one.iterators for one in kept.around()):
-        raise ConcretizationError(
-            f"a {type(x).__name__} from outside is advanced, and this function is recorded once: every call "
-            "would see what the first has found",
-            source=here(),
-            remedy="Take the next item outside and pass it as an argument, or make the iterator inside.",
-        )
+        raise going_on(x)
+
+
+def going_on(x: object) -> ConcretizationError:
+    """The error for an iterator from outside, which each call would find further on."""
+    return ConcretizationError(
+        f"a {type(x).__name__} from outside is advanced, and this function is recorded once: every call "
+        "would see what the first has found",
+        source=here(),
+        remedy="Take the next item outside and pass it as an argument, or make the iterator inside.",
+    )
 
 
 def note_array(x: object, index: Index = ()) -> None:

@@ -6,12 +6,15 @@ is needed: an array is compared with what it was, a generator of random numbers 
 
 from __future__ import annotations
 
+import itertools
+import operator
 import random
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from io import IOBase
-from types import BuiltinMethodType, FunctionType, MethodWrapperType, ModuleType
+from types import BuiltinMethodType, CodeType, FunctionType, GeneratorType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -99,7 +102,7 @@ def met(values: Iterable[Any], function: FunctionType) -> Iterator[Any]:
 
     Those of modules are what the function names. Containers are gone into as far as they are short.
     """
-    names = function.__code__.co_names
+    names = every_name(function.__code__)
     writes: bool | None = None
     waiting, seen = deque([(x, _DEPTH) for x in values]), set[int]()
     while waiting:
@@ -115,6 +118,28 @@ def met(values: Iterable[Any], function: FunctionType) -> Iterator[Any]:
         elif depth and id(x) not in seen:
             seen.add(id(x))
             waiting.extend([(y, depth - 1) for y in inside(x, names)])
+
+
+@lru_cache(maxsize=1024)
+def every_name(code: CodeType) -> tuple[str, ...]:
+    """The global names and attributes that code names, in functions that are defined in it too."""
+    inner = [name for x in code.co_consts if isinstance(x, CodeType) for name in every_name(x)]
+    return tuple(dict.fromkeys((*code.co_names, *inner)))
+
+
+def standing(x: object) -> tuple[Any, ...]:
+    """Where an iterator is, as far as that can be seen without advancing it."""
+    if isinstance(x, GeneratorType):
+        frame = x.gi_frame
+        return () if frame is None else (frame.f_lasti, *frame.f_locals.values())
+    return operator.length_hint(x, -1), repr(x) if isinstance(x, itertools.count) else ""
+
+
+def is_same_standing(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether an iterator is where it was."""
+    return len(one) == len(other) and all(
+        x is y or (isinstance(x, int | str) and x == y) for x, y in zip(one, other, strict=True)
+    )
 
 
 def is_watched(x: object) -> bool:
