@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, UnsupportedFunctionError
+from funcgrad.numpy.arrays.memory import laid_out_by
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.families import Unary
@@ -59,6 +60,7 @@ def implements(*functions: object) -> Callable[[F], F]:
     """Register the decorated function for these NumPy functions or ufuncs."""
 
     def register(ours: F) -> F:
+        ours = laid_out_by(getattr(functions[0], "__name__", ""), ours)  # type: ignore[assignment]
         for function in functions:
             if isinstance(function, LazyUfunc):
                 DEFERRED[function.module, function.__name__] = ours

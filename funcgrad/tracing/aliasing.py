@@ -9,10 +9,12 @@ One mechanism serves tracers and the stateful Tensor.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, Protocol
 from weakref import ref
 
+from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array
@@ -28,14 +30,20 @@ class Lens(Protocol):
         """The base with another part; raises where NumPy's view is read-only."""
 
 
+Shares = Callable[[Tracer], bool | None]
+"""Whether NumPy's array would be a view of its base, and no copy; None where that is not known."""
+
+
 class Alias:
     """What a tracer shares memory with: the base that it is a view of, and the views taken of it."""
 
-    __slots__ = ("base", "lens", "views")
+    __slots__ = ("base", "lens", "shares", "views")
 
-    def __init__(self, base: Tracer | None, lens: Lens | None) -> None:
+    def __init__(self, base: Tracer | None, lens: Lens | None, shares: Shares | None = None) -> None:
         self.base = base
         self.lens = lens
+        self.shares = shares
+        """Asked before the first write, whether this is a view at all; None where it certainly is."""
         self.views: list[ref[Tracer]] | None = None
 
     def current_index(self, part: Tracer) -> int:
@@ -46,6 +54,22 @@ class Alias:
             remember(self.base, part)
         part._view = None
         return part._index
+
+
+class Doubt(Alias):
+    """What is found where an array may have been written by way of another, or may not."""
+
+    __slots__ = ()
+
+    def current_index(self, part: Tracer) -> int:
+        """Refuse to read it."""
+        raise UnsupportedFunctionError(
+            f"ravel or reshape of a traced {part.aval} gives a view or a copy depending on how its elements "
+            "lie in memory, which is not known here, and one of the two was written since",
+            source=Source(*user_location()),
+            remedy="Write x.ravel().copy() for a copy; for a view make x with np.ascontiguousarray(x).copy() "
+            "first.",
+        )
 
 
 class Arm(Protocol):
@@ -100,16 +124,16 @@ def as_chosen(part: Tracer, arms: Sequence[Arm]) -> Tracer:
     return part
 
 
-def view(base: Tracer, lens: Lens) -> Tracer:
-    """The part of `base` that the lens reads, writable and kept up to date."""
+def view(base: Tracer, lens: Lens, shares: Shares | None = None) -> Tracer:
+    """The part of `base` that the lens reads, writable and kept up to date, where it `shares` its memory."""
     part: Tracer = lens.get(base)
-    return as_view(base.frozen() if part is base else part, base, lens)
+    return as_view(base.frozen() if part is base else part, base, lens, shares)
 
 
-def as_view(part: Tracer, base: Tracer, lens: Lens) -> Tracer:
+def as_view(part: Tracer, base: Tracer, lens: Lens, shares: Shares | None = None) -> Tracer:
     """`part`, which the lens has just read from `base`, as a view of it."""
     if base.aval.shape or is_view(base):  # a scalar has no memory that a part could share
-        part._alias = Alias(base, lens)
+        part._alias = Alias(base, lens, shares)
         remember(base, part)
     return part
 
@@ -130,14 +154,46 @@ def is_view(x: Tracer) -> bool:
     alias = x._alias
     if type(alias) is ChosenAlias:
         return bool(alias.living())
-    return alias is not None and alias.base is not None
+    return alias is not None and alias.base is not None and settled(x) is not False
 
 
 def memory_of(x: Tracer) -> Tracer:
     """The array whose memory an array is, or is a part of."""
-    while x._alias is not None and x._alias.base is not None:
+    while x._alias is not None and x._alias.base is not None and settled(x) is not False:
         x = x._alias.base
     return x
+
+
+def settled(part: Tracer) -> bool | None:
+    """Whether a part shares the memory of its base, for good; None where that cannot be known.
+
+    What turns out to be a copy is a part of nothing from now on.
+    """
+    alias = part._alias
+    if alias is None or alias.shares is None or alias.base is None:
+        return alias is not None
+    found = alias.shares(part)
+    if found is not None:
+        alias.shares = None
+    if found is False:
+        alias.base = alias.lens = None
+    return found
+
+
+def put_in_doubt(base: Tracer) -> None:
+    """Have an array that a part may belong to, and all that shares its memory, refused when it is read."""
+    root = memory_of(base)
+    for x in (root, *all_views(root)):
+        x._view = Doubt(None, None)
+
+
+def all_views(x: Tracer) -> Iterator[Tracer]:
+    """The views of an array, and theirs."""
+    for link in (x._alias.views if x._alias is not None else None) or ():
+        part = link()
+        if part is not None and settled(part) is not False:
+            yield part
+            yield from all_views(part)
 
 
 def assign(x: Tracer, value: Tracer) -> None:
@@ -148,12 +204,11 @@ def assign(x: Tracer, value: Tracer) -> None:
     value = written_inside(value)
     if x._alias is None:
         note_move(x, value)
+        if len(x.aval.shape) > 1:
+            keep_place(x, value)
         x._recorder, x._index, x.aval = value._recorder, value._index, value.aval
         return
-    changed: list[tuple[Tracer, Tracer]] = [(x, value)]
-    # The new values first: a read-only view refuses before anything has changed.
-    while (alias := changed[-1][0]._alias) is not None and alias.base is not None and alias.lens is not None:
-        changed.append((alias.base, alias.lens.put(alias.base, changed[-1][1])))
+    changed = changes_of(x, value)
     root, whole = changed[-1]
     if type(root._alias) is ChosenAlias:
         for arm in root._alias.living():
@@ -162,6 +217,8 @@ def assign(x: Tracer, value: Tracer) -> None:
     part: Tracer | None = None
     for y, new in changed:
         note_move(y, new)
+        if len(y.aval.shape) > 1:
+            keep_place(y, new)
         y._recorder, y._index, y.aval = new._recorder, new._index, new.aval
         alias = y._alias
         if y._view is not None:
@@ -173,6 +230,30 @@ def assign(x: Tracer, value: Tracer) -> None:
         if alias is not None:
             mark_views(alias, part)
         part = y
+
+
+def changes_of(x: Tracer, value: Tracer) -> list[tuple[Tracer, Tracer]]:
+    """An array and those that it is a part of, each with what it becomes by a write into the first.
+
+    The new values first: a read-only view refuses before anything has changed.
+    """
+    changed = [(x, value)]
+    while (alias := changed[-1][0]._alias) is not None and alias.base is not None and alias.lens is not None:
+        base, lens = alias.base, alias.lens
+        shared = alias.shares is None or settled(changed[-1][0])
+        if shared is None:
+            put_in_doubt(base)
+            alias.base = alias.lens = None
+        if not shared:
+            break
+        changed.append((base, lens.put(base, changed[-1][1])))
+    return changed
+
+
+def keep_place(x: Tracer, value: Tracer) -> None:
+    """Note that a new value of `x` lies in memory as the old one does."""
+    if value._index != x._index or value._recorder is not x._recorder:
+        value._recorder.lies.setdefault(value._index, (x._recorder, x._index))
 
 
 def written_inside(value: Tracer) -> Tracer:
@@ -221,8 +302,8 @@ def mark_views(alias: Alias, current: Tracer | None, *, only_closed: bool = Fals
                 continue
             if part is current or (only_closed and above is alias and not part._recorder.closed):
                 kept.append(link)
-            elif part._view is None and part._alias is not None:
-                part._view = part._alias
+            elif part._view is None and part._alias is not None and (shared := settled(part)) is not False:
+                part._view = part._alias if shared else Doubt(None, None)
                 marked.append(part._alias)
         above.views = None
     alias.views = kept or None

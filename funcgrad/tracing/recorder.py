@@ -72,6 +72,7 @@ class Recorder:
         "differentiated",
         "lasting",
         "level",
+        "lies",
         "location",
         "moved",
         "name",
@@ -103,11 +104,11 @@ class Recorder:
             self.copied = outer.copied
         if transform == "jit" and self.copied is None:
             self.copied = {}
-        self.name = name
+        self.name, self.transform = name, transform
         self.native = False
         """Whether a compiled function has been recorded: what becomes of this is compiled as well."""
-        self.transform = transform
-        self.closed = False
+        self.closed = self.differentiated = False
+        """Whether the trace has ended, and whether a derivative has been taken inside of it."""
         self.location = location
         """Where derived operations come from; None while the user's own function runs."""
         self.steps: list[Any] = []
@@ -130,14 +131,14 @@ class Recorder:
         """Whether that refusal is to be raised when the function returns, as it could not be before."""
         self.decided: tuple[Any, ...] = ()
         """Where the user's code asked for the truth of something that varies, the first few times."""
-        self.differentiated = False
-        """Whether a derivative has been taken inside of this trace."""
         self.varying: dict[int, bool] | None = None
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.block = False
         """Whether this is a part of a function around it, which runs any number of times."""
         self.moved: list[tuple[Tracer, Recorder, int, Aval]] | None = None
         """Tracers of outer traces that were written here, each with what it stood for before."""
+        self.lies: dict[int, Any] = {}
+        """What is known of how values lie in memory (`funcgrad.numpy.arrays.memory`)."""
         self._captured: dict[Any, int] = {}
         self._held: list[Any] | None = None
 
@@ -263,7 +264,7 @@ class Recorder:
             x = x if copied is not None else plain_array(x)
             if writeable_memory(x) and (small or may_be_overwritten(x, _getframe(1), "trace")):
                 # A copy, and no key: the next use may find other numbers in the same buffer.
-                copy = x.copy()
+                copy = x.copy("K")
                 if copied is not None:
                     copied[id(copy)] = copy, x
                 return self._operand(aval, copy, False)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import ShapeError
+from funcgrad.numpy.arrays.memory import ROWS, UNKNOWN, layout_of, lie_as, summarised
 from funcgrad.numpy.arrays.movement import offsets, whole
-from funcgrad.numpy.arrays.shapes import as_array, in_order, laid_out, reshaped
+from funcgrad.numpy.arrays.shapes import as_array, in_order, laid_out, layout_in, reshaped
 from funcgrad.numpy.arrays.views import broadcast_to
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.arrays.structure import Broadcast, Reshape, aval, cast, reshape, shape_of
@@ -66,19 +67,20 @@ def as_writable(recorder: Recorder, array: ArrayLike) -> Tracer:
     return view(Tracer(recorder, index, recorder.avals[index]), Reshape(()))
 
 
-def filled(shape: ShapeLike, value: ArrayLike, dtype: DTypeLike) -> Array:
+def filled(shape: ShapeLike, value: ArrayLike, dtype: DTypeLike, order: str = "C") -> Array:
     """An array with one scalar everywhere, traced if a trace is open."""
     sizes = shape if isinstance(shape, tuple | list | np.ndarray) else (shape,)
     target = tuple([n if type(n) is int else operator.index(n) for n in sizes])
     recorder = active_recorder()
     dtype = np.dtype(dtype)
     if recorder is None:
-        return np.full(target, value, dtype)
+        return np.full(target, value, dtype, order)  # type: ignore[call-overload]
     if any(n < 0 for n in target):
         raise ValueError("negative dimensions are not allowed")
     index = recorder.literal(value, dtype, weak=False)
     scalar = Tracer(recorder, index, recorder.avals[index])
     full: Tracer = Broadcast(target or (1,), ()).bind(scalar)
+    lie_as(full, layout_in(full, order) if order == "F" else ROWS)
     return full if target else view(full, Reshape(()))
 
 
@@ -99,7 +101,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, devic
     [0. 0. 0.]
     """
     check_device(device)
-    return filled(shape, 0, float if dtype is None else dtype)
+    return filled(shape, 0, float if dtype is None else dtype, order)
 
 
 @implements(np.ones)
@@ -110,7 +112,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, order: str = "C", *, device:
     [1. 1. 1.]
     """
     check_device(device)
-    return filled(shape, 1, float if dtype is None else dtype)
+    return filled(shape, 1, float if dtype is None else dtype, order)
 
 
 @implements(np.empty)
@@ -121,7 +123,7 @@ def empty(shape: ShapeLike, dtype: DTypeLike = float, order: str = "C", *, devic
     (2, 3)
     """
     check_device(device)
-    return filled(shape, 0, float if dtype is None else dtype)
+    return filled(shape, 0, float if dtype is None else dtype, order)
 
 
 @implements(np.full)
@@ -142,8 +144,8 @@ def full(
     value = asoperand(fill_value)
     dtype = aval(value).dtype if dtype is None else np.dtype(dtype)
     if type(value) is not Tracer and not shape_of(value):
-        return filled(shape, value, dtype)
-    return copied(broadcast_to(cast(value, dtype), shape))
+        return filled(shape, value, dtype, order)
+    return copied(broadcast_to(cast(value, dtype), shape), order)
 
 
 def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, np.dtype[Any]]:
@@ -165,7 +167,7 @@ def zeros_like(
     >>> print(fg.numpy.zeros_like(np.arange(2.0)))
     [0. 0.]
     """
-    return filled(*_shape_value_dtype(a, 0, dtype, shape))
+    return as_like(a, filled(*_shape_value_dtype(a, 0, dtype, shape)), order)
 
 
 @implements(np.ones_like)
@@ -182,7 +184,7 @@ def ones_like(
     >>> print(fg.numpy.ones_like(np.arange(2.0)))
     [1. 1.]
     """
-    return filled(*_shape_value_dtype(a, 1, dtype, shape))
+    return as_like(a, filled(*_shape_value_dtype(a, 1, dtype, shape)), order)
 
 
 @implements(np.empty_like)
@@ -199,7 +201,22 @@ def empty_like(
     >>> fg.numpy.empty_like(np.arange(2.0)).shape
     (2,)
     """
-    return filled(*_shape_value_dtype(prototype, 0, dtype, shape))
+    return as_like(prototype, filled(*_shape_value_dtype(prototype, 0, dtype, shape)), order)
+
+
+def as_like(a: ArrayLike, made: Array, order: str) -> Array:
+    """A fresh array of the shape of another, or of its rank, that lies in memory as the other does."""
+    if type(made) is not Tracer or made.aval.ndim < 2 or order == "C":
+        return made
+    x: Any = as_array(a)
+    if order != "F" and (shape_of(x) != made.aval.shape or type(x) is not Tracer):
+        if len(shape_of(x)) != made.aval.ndim:
+            return made
+        picture = np.empty_like(x, np.int8, order, shape=made.aval.shape) if type(x) is not Tracer else None  # type: ignore[call-overload]
+        if picture is None and layout_of(x) is not ROWS:
+            return lie_as(made, UNKNOWN)
+        return made if picture is None else lie_as(made, summarised(picture))
+    return lie_as(made, layout_in(made if order == "F" else x, order))
 
 
 def _shape_value_dtype(a: Any, value: int, dtype: Any, shape: Any) -> tuple[Any, int, Any]:
@@ -223,7 +240,7 @@ def full_like(
     [7 7]
     """
     target, kind = _like(a, dtype, shape)
-    return full(target, fill_value, kind)
+    return as_like(a, full(target, fill_value, kind), order)
 
 
 @implements(np.eye)
@@ -440,7 +457,7 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Devi
     """
     check_device(device)
     found = cast(x, numeric(dtype))
-    return copied(found) if copy and found is x else found
+    return copied(found, "K") if copy and found is x else found
 
 
 # -- methods ----------------------------------------------------------------------------------------------
@@ -454,7 +471,9 @@ def _astype(
             f"cannot cast from {self.aval.dtype} to {np.dtype(dtype)} according to the rule {casting!r}"
         )
     found = astype(self, dtype, copy=copy)
-    return kept_in_order(found, order) if found is self else found
+    if found is self:
+        return kept_in_order(found, order)
+    return found if order == "K" or type(found) is not Tracer else in_order(found, order)
 
 
 def _copy(self: Tracer, order: str = "C") -> Tracer:

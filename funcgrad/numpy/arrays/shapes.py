@@ -15,6 +15,20 @@ import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Shape
+from funcgrad.numpy.arrays.memory import (
+    ROWS,
+    UNKNOWN,
+    Layout,
+    combined,
+    distinct,
+    layout_of,
+    lie_as,
+    lies_flat,
+    pictured,
+    sees_as,
+    sees_flat,
+    summarised,
+)
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.arrays.structure import Permute, Reshape, aval, shape_of
@@ -68,64 +82,56 @@ def reshaped(x: ArrayLike, shape: Shape) -> Array:
     lens = Reshape(shape)
     if type(x) is not Tracer:
         return np.reshape(x, shape)
-    return view(x, lens) if is_viewable(x, shape) else lens.bind(x)
-
-
-def layout_of(x: Tracer) -> Array:
-    """An array whose elements lie in memory as NumPy's would; None for what is no view, or has no element."""
-    lenses: list[Any] = []
-    base = x
-    while base._alias is not None and base._alias.base is not None:
-        lenses.append(base._alias.lens)
-        base = base._alias.base
-    if not lenses or not x.aval.size:
-        return None
-    # NumPy itself decides, on an array of one byte that is made to look like the base and never read.
-    steps = [math.prod(base.aval.shape[k + 1 :]) for k in range(base.aval.ndim)]
-    layout = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), base.aval.shape, steps)
-    for lens in reversed(lenses):
-        layout = lens.evaluate(layout)
-    return layout
-
-
-def is_viewable(x: Tracer, shape: Shape) -> bool:
-    """Whether NumPy could see the elements of `x` in another shape without copying them."""
-    layout = layout_of(x)
-    if layout is None:
-        return True
-    try:
-        np.reshape(layout, shape, copy=False)
-    except (ValueError, TypeError):  # a TypeError from NumPy 2.0, which has no copy=
-        return False
-    return True
+    return view(x, lens, sees_as)
 
 
 def lies_in_order(x: Tracer, order: str) -> bool:
     """Whether the elements lie without gaps, with the last index changing fastest (C) or the first (F)."""
-    layout = layout_of(x)
-    if layout is not None:
-        return bool(layout.flags.c_contiguous if order == "C" else layout.flags.f_contiguous)
-    return order == "C" or not x.aval.size or sum(n > 1 for n in x.aval.shape) < 2
+    found = lies_flat(x, order)
+    if found is None:
+        raise UnsupportedFunctionError(
+            f"this asks how a traced {x.aval} lies in memory, which is not known here",
+            source=Source(*user_location()),
+            remedy="Ask a copy, x.copy(), which lies row by row.",
+        )
+    return found
 
 
 def in_order(x: ArrayLike, order: str | None) -> Array:
     """`x` itself where it lies in memory in the order that is asked for, a copy where it does not."""
     if order not in ("C", "F", "K", "A", None):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    if type(x) is not Tracer or order in ("K", "A", None) or lies_in_order(x, order):
+    if type(x) is not Tracer or order in ("K", "A", None):
         return x
-    return laid_out(x, order)
+    lies = lies_flat(x, order)
+    if lies is None:
+        return lie_as(view(x, Reshape(x.aval.shape), nobody_knows), layout_in(x, order))
+    return x if lies else laid_out(x, order)
+
+
+def nobody_knows(part: Tracer) -> None:
+    """Whether a part shares memory with what it was taken from."""
+
+
+def layout_in(x: Tracer, order: str | None) -> Layout:
+    """How a copy of `x` lies in an order: in C's, in Fortran's, or in its own (K, A)."""
+    shape = x.aval.shape
+    if order in ("K", "A"):
+        found = layout_of(x)
+        if order == "K" or found is UNKNOWN:
+            return found if isinstance(found, str) else combined([found])
+        order = "F" if lies_flat(x, "F") and not lies_flat(x, "C") else "C"
+    return ROWS if order != "F" else summarised(pictured(shape[::-1]).T)
 
 
 def laid_out(x: Tracer, order: str | None) -> Tracer:
-    """A copy whose elements lie in memory in an order; in their own (K, A) if that is C's or Fortran's."""
-    if order in ("K", "A"):
-        order = "F" if lies_in_order(x, "F") and not lies_in_order(x, "C") else "C"
-    if order != "F" or x.aval.ndim < 2:
+    """A copy whose elements lie in memory in an order; `K` and `A` are its own."""
+    if x.aval.ndim < 2:
         return x.frozen()
-    # As the transposed array, row by row: reshaping it and its views asks how they lie.
-    backwards = Permute(tuple(range(x.aval.ndim))[::-1])
-    return view(backwards.bind(x), backwards)
+    wanted = layout_in(x, order)
+    if wanted is ROWS and layout_of(x) is ROWS:
+        return x.frozen()
+    return lie_as(distinct(x), wanted)
 
 
 def lies_in_one_order(x: ArrayLike, order: str) -> bool:
@@ -178,9 +184,10 @@ def ravel(a: ArrayLike, order: str = "C") -> Array:
     said: Any = order
     if type(x) is not Tracer:
         return np.ravel(x, said)
-    flat = reshape(x, (-1,), "C" if order == "K" and lies_in_one_order(x, order) else order)
-    layout = layout_of(flat)
-    return flat if layout is None or layout.flags.c_contiguous else flat.frozen()
+    flat: Any = reshape(x, (-1,), "C" if order == "K" and lies_in_one_order(x, order) else order)
+    if flat._alias is not None and flat._alias.lens is not None:
+        flat._alias.shares = sees_flat
+    return flat
 
 
 @implements(np.squeeze)

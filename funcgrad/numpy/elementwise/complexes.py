@@ -39,7 +39,9 @@ def real(val: Operand) -> Array:
     x = asoperand(val)
     if untraced(x):
         return np.real(x)
-    return complexes.real(x) if aval(x).dtype.kind == "c" else x
+    if aval(x).dtype.kind != "c":
+        return x
+    return getattr(x, "real") if aval(x).shape else complexes.real(x)  # noqa: B009
 
 
 @implements(np.imag)
@@ -52,7 +54,9 @@ def imag(val: Operand) -> Array:
     x = asoperand(val)
     if untraced(x):
         return np.imag(x)
-    return complexes.imag(x) if aval(x).dtype.kind == "c" else traced_zeros(x)
+    if aval(x).dtype.kind != "c":
+        return traced_zeros(x)
+    return getattr(x, "imag") if aval(x).shape else complexes.imag(x)  # noqa: B009
 
 
 def traced_zeros(x: Tracer) -> Tracer:

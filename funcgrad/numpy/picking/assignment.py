@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Shape
+from funcgrad.numpy.arrays.memory import distinct
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.picking import modes
 from funcgrad.numpy.picking.indexing import BasicPlan, Plan, basic_key, basic_plan, getitem, plan_of
@@ -45,7 +46,10 @@ def setitem(x: Tracer, index: Index, value: ArrayLike) -> None:
         plan = plan_of(x, index) if key is None else basic_plan(x.aval.shape, key)
         if type(value) is Tracer and is_current_part(value, x, plan):
             return
-        assign(x, as_traced(x, plan.put(x, fitted(value, plan.shape))))
+        made = as_traced(x, plan.put(x, fitted(value, plan.shape)))
+        if type(value) is Tracer and made._index == value._index and made.aval.ndim > 1:
+            made = distinct(made)
+        assign(x, made)
     except FuncgradError as error:
         raise located(error, user_location()) from None
 

@@ -15,6 +15,7 @@ from weakref import ref
 
 import numpy as np
 
+from funcgrad.numpy.arrays.memory import lie_as, summarised
 from funcgrad.numpy.dispatch import array_function
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.tracing.aliasing import Alias, remember
@@ -217,7 +218,7 @@ class OpenArray(TracerMemory):
     def to_numpy(self) -> Array:
         """The array as an operand: what is recorded of it stays as it is now."""
         recorder = active_recorder()
-        return self._recorder.copy() if recorder is None else recorded_constant(self)
+        return self._recorder.copy("K") if recorder is None else recorded_constant(self)
 
 
 class Method:
@@ -432,7 +433,7 @@ def before_write(x: OpenArray) -> None:
     whole = whole_of(x)
     if whole._index & 1:
         whole._index &= ~1
-        take_memory(whole, whole._recorder.copy())
+        take_memory(whole, whole._recorder.copy("K"))
 
 
 def take_memory(x: OpenArray, array: ArrayLike) -> None:
@@ -461,7 +462,7 @@ def constant_in(recorder: Recorder, x: OpenArray) -> Tracer:
     """What the array holds now, as a constant of a trace."""
     array, whole = x._recorder, whole_of(x)
     if array.nbytes <= COPY_BELOW or whole._index & 2:
-        array = array.copy()
+        array = array.copy("K")
     else:
         whole._index |= 1
     index = recorder.constant(array)
@@ -478,6 +479,8 @@ def become_traced(x: OpenArray) -> None:
         raise RuntimeError("no trace is open")
     array, views = whole._recorder, live_views(whole)
     fresh = zeros_in(recorder, array) if array.size and not array.any() else constant_in(recorder, whole)
+    if array.ndim > 1:
+        lie_as(fresh, summarised(np.empty_like(array, np.int8)))
     take_place(whole, fresh, None)
     for part in views:
         view_becomes_traced(part, whole)
