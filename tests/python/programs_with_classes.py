@@ -370,6 +370,24 @@ def augmented_while_it_changes(x):
     return 100 * s.t + 10 * y[0] + z[0]
 
 
+class Comparable:
+    def __init__(self, d):
+        self.d = d
+
+    def __eq__(self, other):
+        return bool(np.all(self.d == other.d))
+
+    __hash__ = None
+
+    def __call__(self, k):
+        return self.d[int(k) % len(self.d)]
+
+
+def called_and_comparable(x):
+    v, w = Comparable(x), Comparable(x[::-1])
+    return v(6) * x[0] + (1.0 if v == w else 2.0) * w(1)
+
+
 class Plain:
     pass
 
@@ -405,4 +423,5 @@ CASES = [
     (augmented_while_it_changes, (X,), 0),
     (set_by_functions_of_classes, (X,), 0),
     (set_by_functions_of_classes, (1.0 - X,), 0),
+    (called_and_comparable, (X,), 0),
 ]

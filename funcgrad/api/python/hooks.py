@@ -133,7 +133,7 @@ class Hooks(AsksUsers):
         if current_block() is not None:
             check_names_changed_by(function)
         found = self._found(function, kind)
-        if kind is not FunctionType and function in _LOOKING:
+        if any(function is x for x in _LOOKING):
             return found
         within = current_block() is not None and not is_recorded(found)
         if has_iterators() or within:
