@@ -1,5 +1,11 @@
 """Pytrees under the names of ``jax.tree_util``: those of `funcgrad.tree` with ``tree_`` in front."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from funcgrad.errors import TreeError
 from funcgrad.tree import (
     DictKey,
     FlattenedIndexKey,
@@ -29,15 +35,24 @@ from funcgrad.tree import reduce as tree_reduce
 from funcgrad.tree import structure as tree_structure
 from funcgrad.tree import transpose as tree_transpose
 from funcgrad.tree import unflatten as tree_unflatten
+from funcgrad.tree.registry import NODE_TYPES
+from funcgrad.types import Anything, Tree
+
+KeyEntry = TypeVar("KeyEntry")
+KeyPath = tuple[KeyEntry, ...]
 
 __all__ = [
     "DictKey",
     "FlattenedIndexKey",
     "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
     "Partial",
     "PyTreeDef",
     "SequenceKey",
     "all_leaves",
+    "flatten_one_level",
+    "is_tree_node",
     "keystr",
     "register_dataclass",
     "register_pytree_node",
@@ -54,8 +69,78 @@ __all__ = [
     "tree_map",
     "tree_map_with_path",
     "tree_reduce",
+    "tree_reduce_associative",
     "tree_structure",
     "tree_transpose",
     "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
     "treedef_tuple",
 ]
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of the children of a node; none of a leaf.
+
+    >>> treedef_children(tree_structure((1, [2, 3])))
+    [PyTreeDef(*), PyTreeDef([*, *])]
+    """
+    return list(treedef.children())
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Whether a structure is one leaf, or a container with nothing in it.
+
+    >>> treedef_is_leaf(tree_structure(1.0)), treedef_is_leaf(tree_structure([1.0]))
+    (True, False)
+    """
+    return treedef.num_nodes == 1
+
+
+def is_tree_node(kind: type) -> bool:
+    """Whether instances of a class are taken apart as nodes.
+
+    >>> is_tree_node(list), is_tree_node(float)
+    (True, False)
+    """
+    return kind is type(None) or NODE_TYPES[kind] is not None
+
+
+def flatten_one_level(tree: Tree) -> tuple[Iterable[Any], Any]:
+    """The children of a node and its auxiliary data; TreeError, a ValueError, for what is none.
+
+    >>> flatten_one_level([1, (2, 3)])
+    ([1, (2, 3)], None)
+    """
+    node = NODE_TYPES[type(tree)]
+    if node is None:
+        raise TreeError(f"can't tree-flatten type: {type(tree)}")
+    children, aux = node.flatten(tree)
+    return children, aux
+
+
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any],
+    tree: Tree,
+    *,
+    identity: Anything = None,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Anything:
+    """The leaves combined two and two, halves first, by an associative function.
+
+    TypeError for a tree without leaves where there is no `identity`.
+
+    >>> tree_reduce_associative(lambda a, b: f"({a}{b})", list("abcde"))
+    '((ab)(c(de)))'
+    """
+    leaves = tree_leaves(tree, is_leaf=is_leaf)
+    if not leaves:
+        if identity is None:
+            raise TypeError("Must specify identity for parallel reduction of empty sequence.")
+        return identity
+
+    def combined(part: list[Any]) -> Any:
+        half = len(part) // 2
+        return operation(combined(part[:half]), combined(part[half:])) if half else part[0]
+
+    return combined(leaves)

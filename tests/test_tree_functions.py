@@ -440,3 +440,29 @@ def test_keys_match_patterns():
         ]:
             return
     pytest.fail("no match")
+
+
+def test_names_of_jax_for_one_level_and_for_structures() -> None:
+    from funcgrad import tree_util
+
+    kind = tree_util.tree_structure({"a": (1, 2), "b": 3})
+    assert [str(k) for k in tree_util.treedef_children(kind)] == ["PyTreeDef((*, *))", "PyTreeDef(*)"]
+    leaves = (kind, *[tree_util.tree_structure(t) for t in (1, None, ())])
+    assert [tree_util.treedef_is_leaf(k) for k in leaves] == [False, True, True, True]
+    assert [list(p) for p in tree_util.flatten_one_level({"b": 1, "a": 2})] == [[2, 1], ["a", "b"]]
+    with pytest.raises(ValueError, match="can't tree-flatten type"):
+        tree_util.flatten_one_level(3)
+    assert (tree_util.is_tree_node(list), tree_util.is_tree_node(float)) == (True, False)
+
+
+def test_an_associative_reduction_combines_halves() -> None:
+    from funcgrad import tree_util
+
+    def joined(a: str, b: str) -> str:
+        return f"({a}{b})"
+
+    assert tree_util.tree_reduce_associative(joined, ["a", "b", "c", ["d", "e"]]) == "((ab)(c(de)))"
+    assert tree_util.tree_reduce_associative(joined, ["a"], identity="i") == "a"
+    assert tree_util.tree_reduce_associative(joined, [], identity="i") == "i"
+    with pytest.raises(TypeError, match="Must specify identity"):
+        tree_util.tree_reduce_associative(joined, [])
