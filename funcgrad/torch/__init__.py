@@ -6,7 +6,6 @@ public `vjp` for the pullbacks of what was remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
@@ -154,14 +153,8 @@ _FROM_SUBMODULES = {
     "compile": "compiler",
     "load": "serialization",
     "save": "serialization",
+    "vmap": "func",
 }
-
-
-def vmap(func: Callable[..., Any], *args: Anything, **kwargs: Anything) -> Callable[..., Any]:
-    """``torch.func.vmap``."""
-    from funcgrad.torch.func import vmap as mapped  # noqa: PLC0415 - loaded when first needed
-
-    return mapped(func, *args, **kwargs)
 
 
 def graph(

@@ -75,3 +75,7 @@ def test_the_module_is_as_it_was() -> None:
     assert module.a.weight is module.b.weight
     assert not hasattr(module, "unknown")
     assert w.grad.tolist() == [[4.0, 4.0], [4.0, 4.0]]
+
+
+def test_vmap_has_one_face() -> None:
+    assert torch.vmap is torch.func.vmap
