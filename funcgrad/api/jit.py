@@ -38,7 +38,8 @@ from funcgrad.api.python.guarded.paths import (
     within_path,
 )
 from funcgrad.api.python.guarded.watched import GLOBAL_GENERATORS
-from funcgrad.api.python.hooks import UNROLLED_OPERATIONS, Hooks
+from funcgrad.api.python.hooks import Hooks
+from funcgrad.api.python.statement_notes import UNROLLED_OPERATIONS
 from funcgrad.compile.runtime.tiering import register
 from funcgrad.errors import FuncgradError, StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
@@ -517,10 +518,8 @@ class JittedFunction(TransformedFunction[P, R]):
         """The function, with statements that ask whether what decides them is traced."""
         if not self._options.get("control_flow", True):
             return self._fun
-        unroll = self._options.get("unroll", UNROLLED_OPERATIONS)
-        hooks = Hooks(unroll)
-        found: Function = recordable_as_given(self._fun, hooks)
-        self.hooks = hooks
+        self.hooks = Hooks(self._options.get("unroll", UNROLLED_OPERATIONS), self._options.get("loops"))
+        found: Function = recordable_as_given(self._fun, self.hooks)
         return found
 
     def _donated_leaves(self, args: tuple[Any, ...], static: Mapping[Any, Any]) -> frozenset[int]:
@@ -557,9 +556,9 @@ class JittedFunction(TransformedFunction[P, R]):
         """
         return self.lower(*args, **kwargs).out_info
 
-    def copied(self) -> JittedFunction[P, R]:
-        """The same function with the same options, of which nothing has been made yet."""
-        return JittedFunction(self._fun, self._options)
+    def copied(self, **options: object) -> JittedFunction[P, R]:
+        """The same function with the same options, or others; nothing has been made of it yet."""
+        return JittedFunction(self._fun, {**self._options, **options})
 
     def traced_leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int]:
         """The numbers of the leaves of the arguments that are not static."""

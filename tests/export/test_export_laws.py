@@ -86,5 +86,5 @@ def test_exported_or_refused(cls: type[Primitive], engine: str, folder: Path) ->
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_most_are_exported(engine: str) -> None:
-    exported = {case.cls.name for case in samples() if isinstance(modules(engine)[case.id], str)}
-    assert len(exported) > 130
+    refused = [case.id for case in samples() if not isinstance(modules(engine)[case.id], str)]
+    assert len(refused) <= 55

@@ -12,17 +12,17 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.derivatives.jacobians import whole_jacobians
-from funcgrad.api.exporting.exported_structure import Structure, structure_of
+from funcgrad.api.exporting.exported_structure import Structure, is_taken, structure_of
 from funcgrad.api.jit import JittedFunction, Specialization
 from funcgrad.api.python.guarded.decisions import noted_decisions
+from funcgrad.api.python.statement_notes import LoopSite
 from funcgrad.compile.emit.symbols import WRITTEN_OUT
 from funcgrad.compile.export.bodies import Body, body_of
 from funcgrad.compile.export.module_text import Leaf, module_text
-from funcgrad.compile.export.portable import RESERVED, portable_text
+from funcgrad.compile.export.portable import portable_text
 from funcgrad.compile.export.sizes import generalised, without_numbers
 from funcgrad.compile.export.threads import Division
 from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
@@ -59,6 +59,8 @@ class Draft(NamedTuple):
     operations: tuple[str, ...]
     decisions: tuple[str, ...]
     """The conditions on sizes under which the user's function would have taken another path."""
+    written: tuple[int, ...]
+    """The arguments that the function writes into."""
 
 
 class Joint(NamedTuple):
@@ -85,7 +87,31 @@ def exported_source(
     parallel: bool,
 ) -> tuple[str, str]:
     """The text of the module, and the name of the function in it."""
-    return Exporter(jitted, args, kwargs, engine, parallel).module()
+    made, joint = export_of(jitted, args, kwargs, engine, parallel)
+    return made.module(joint)
+
+
+def export_of(
+    jitted: JittedFunction[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    engine: str,
+    parallel: bool = False,
+) -> tuple[Exporter, Joint]:
+    """An exporter, and the text that holds for the most sizes.
+
+    Short loops are recorded trip by trip, and what is short may depend on sizes: the text is then also made
+    with the same loops unrolled at all sizes, and that is taken if it holds for more.
+    """
+    made = Exporter(jitted, args, kwargs, engine, parallel)
+    joint = made.generalised()
+    reach = made.reach(joint)
+    if reach < made.widest() and made.unrolls_by_size():
+        steady = Exporter(jitted.copied(loops=made.unrolled_loops()), args, kwargs, engine, parallel)
+        other = steady.generalised()
+        if steady.reach(other) > reach:
+            return steady, other
+    return made, joint
 
 
 class Exporter:
@@ -112,6 +138,8 @@ class Exporter:
             )
         self.holds_arrays = self.is_compiled = False
         """Of the module: whether arrays are part of it, and whether Numba knows all its containers."""
+        self._loops = [loops_of(jitted)]
+        """The loops of everything recorded, that of the example first."""
         self._recorded = {tuple(self.shapes({})): (found, tuple(decisions))}
         self._drafts: dict[tuple[tuple[int, ...], ...], Draft] = {}
 
@@ -136,6 +164,7 @@ class Exporter:
         args, kwargs = tree.unflatten(treedef, leaves)
         with noted_decisions() as decisions, whole_jacobians():
             found = self.jitted.specialized(*args, **kwargs)
+        self._loops.append(loops_of(self.jitted))
         self._recorded[shapes] = found, tuple(decisions)
         return self._recorded[shapes]
 
@@ -153,8 +182,13 @@ class Exporter:
                 f"    if not {results.pop()}:",
                 f'        raise ValueError("{self.name}: these arguments take another path")',
             ]
+        kept = len(results) - len(found.written)
+        lines += [f"    argument{k}[...] = {x}" for k, x in zip(found.written, results[kept:], strict=True)]
+        del results[kept:]
         lines.append(f"    return {structure.returned(results)}")
-        return Draft("\n".join(lines), body, structure, operations_of(found.program), decisions)
+        return Draft(
+            "\n".join(lines), body, structure, operations_of(found.program), decisions, found.written
+        )
 
     # -- sizes -----------------------------------------------------------------------------------------
 
@@ -182,8 +216,8 @@ class Exporter:
             base = self.bases(groups, start)
             if self.drafted({**base, groups[0]: base[groups[0]] + 1}) is None:
                 return None
-            found = self.joint_near(groups, base)
-            if found is not None and (start is None or self.follows(found, self.example_sizes(groups))):
+            found, sizes = self.joint_near(groups, base), self.example_sizes(groups)
+            if found is not None and (base == sizes or self.follows(found, sizes)):
                 return found
         return None
 
@@ -341,11 +375,35 @@ class Exporter:
                 below = middle
         return found
 
+    def reach(self, joint: Joint) -> tuple[int, int]:
+        """For how many sizes a text holds: how many may vary, and from which on."""
+        return len(joint.groups), -sum([self.least(joint, g) for g in joint.groups])
+
+    def unrolls_by_size(self) -> bool:
+        """Whether a loop is unrolled at some sizes and not at others."""
+        decided = self.unrolled_loops()
+        return any(
+            {u for _, u in met} != {decided[site]} for loops in self._loops for site, met in loops.items()
+        )
+
+    def unrolled_loops(self) -> dict[LoopSite, bool]:
+        """Which loops to unroll at all sizes: those of as many trips at all, if they are in the example."""
+        found: dict[LoopSite, bool] = {}
+        for loops in self._loops:
+            for site, met in loops.items():
+                trips = [{n for n, _ in x[site]} for x in self._loops if site in x]
+                in_example = self._loops[0].get(site, met)
+                found[site] = all(x == trips[0] for x in trips) and all(u for _, u in in_example)
+        return found
+
+    def widest(self) -> tuple[int, int]:
+        """What `reach` is of a text that holds for all sizes."""
+        return sum([aval.ndim for aval in self.avals]), 0
+
     # -- the module ------------------------------------------------------------------------------------
 
-    def module(self) -> tuple[str, str]:
+    def module(self, joint: Joint) -> tuple[str, str]:
         """The text of the module, and the name of the function."""
-        joint = self.generalised()
         text, draft, groups = joint.text, joint.draft, joint.groups
         structure = draft.structure
         self.holds_arrays = draft.body.holds_arrays
@@ -357,7 +415,7 @@ class Exporter:
             )
         ]
         given = [x.access if structure.compiled else x.name for x in leaves]
-        sizes = self.size_lines(joint, given)
+        sizes = [*self.size_lines(joint, given), *self.written_lines(draft.written, given)]
         body = [*structure.static_checks, *sizes, "", *text.split("\n")]
         shown = [x for x in leaves if not x.name.startswith("unused")]
         door = structure.door(self.name, self.sentences(groups, given))
@@ -395,6 +453,18 @@ class Exporter:
             checks += [f"    if {given[k]}.shape != {shape}:", f'        raise ValueError("{words}")']
         return [*lines, *checks, *self.bounds(joint)]
 
+    def written_lines(self, written: Sequence[int], given: Sequence[str]) -> list[str]:
+        """Lines that name the arrays to write into, and refuse memory that the function would see changed."""
+        lines = [f"    argument{k} = {given[k]}" for k in written]
+        for k in written:
+            for other, aval in enumerate(self.avals):
+                if aval.shape and other != k and not (other in written and other < k):
+                    words = f"{self.name} writes into {given[k]}, which shares memory with {given[other]}"
+                    words = words.replace('"', "'")
+                    lines.append(f"    if shares_memory({given[k]}, {given[other]}):")
+                    lines.append(f'        raise ValueError("{words}: pass a copy")')
+        return lines
+
     def sentences(self, groups: Sequence[Group], given: Sequence[str]) -> list[str]:
         """The docstring of the module."""
         names = dict(zip(groups, self.names(groups), strict=True))
@@ -407,6 +477,11 @@ class Exporter:
             f"{self.name}({', '.join(kinds)}).",
             "Written by funcgrad's export, and needs nothing of it. Comments are the user's own lines.",
         ]
+
+
+def loops_of(jitted: JittedFunction[..., Any]) -> dict[LoopSite, set[tuple[int, bool]]]:
+    """The loops of what was recorded last: how many trips, and whether they were unrolled."""
+    return {} if jitted.hooks is None else dict(jitted.hooks.loops)
 
 
 _ARRAY = re.compile(r" = (?:<array[^>]*>|\[.*\])$", re.M)
@@ -463,4 +538,4 @@ def safe_name(name: str) -> str:
     """The name of a function, changed where modules use it for something else."""
     if not name.isidentifier() or keyword.iskeyword(name):
         return "function"
-    return f"{name}_" if name in RESERVED or name in NAMES_OF_KERNELS else name
+    return f"{name}_" if is_taken(name) else name

@@ -11,6 +11,7 @@ from typing import Any
 from funcgrad import tree
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.inspection.inspect import inner_function
+from funcgrad.compile.export.library import is_written_out
 from funcgrad.compile.export.module_text import Door
 from funcgrad.compile.export.portable import RESERVED
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
@@ -81,7 +82,7 @@ def structure_of(
     classes: dict[str, Sequence[str]] = {}
     marks = tree.unflatten(found.out_tree, [Placed("x")] * found.out_tree.num_leaves)
     container_text(marks, classes)
-    compiled = plain and only_tuples(marks)
+    compiled = plain and (marks is None or only_tuples(marks))
     return Structure(parameters, [accesses[k] for k in places], found.out_tree, compiled, checks, classes)
 
 
@@ -96,8 +97,12 @@ def parameter_names(jitted: Anything, args: Sequence[Any], kwargs: Mapping[str, 
     except (TypeError, ValueError):
         known = []
     names = [known[k] if k < len(known) else f"x{k}" for k in range(len(args))] + sorted(kwargs)
-    taken = {*RESERVED, *NAMES_OF_KERNELS}
-    return [f"{name}_" if name in taken or keyword.iskeyword(name) else name for name in names]
+    return [f"{name}_" if is_taken(name) or keyword.iskeyword(name) else name for name in names]
+
+
+def is_taken(name: str) -> bool:
+    """Whether modules use a name for something of theirs."""
+    return name in RESERVED or name in NAMES_OF_KERNELS or is_written_out(name)
 
 
 def access_paths(text: str, value: Tree, accesses: list[str]) -> bool:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.api.calling.arguments import here
 from funcgrad.api.derivatives.differentiate import value_and_grad
 from funcgrad.api.exporting.export import ExportedModule
-from funcgrad.api.exporting.exported_function import Exporter
+from funcgrad.api.exporting.exported_function import export_of
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.later import Later
@@ -65,8 +66,8 @@ def njit_callable(fun: Callable[..., Any], *example_args: object) -> NumbaFuncti
 def function_of_text(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> NumbaFunction:
     """The Numba function of an exported module; None where there is none, or its arrays would be copies."""
     try:
-        exporter = Exporter(fun.copied(), args, {}, "numba")
-        text, name = exporter.module()
+        exporter, joint = export_of(fun.copied(), args, {}, "numba")
+        text, name = exporter.module(joint)
     except UnsupportedFunctionError:
         return None
     if exporter.holds_arrays or not exporter.is_compiled:
@@ -77,9 +78,14 @@ def function_of_text(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> Nu
 def function_by_address(fun: JittedFunction[..., Any], args: tuple[Any, ...]) -> NumbaFunction:
     """A Numba function around the machine code that `jit` has made."""
     name = getattr(fun, "__name__", "function")
-    return interop.numba_function(
-        fun.specialized(*args).executable, name if name.isidentifier() else "function"
-    )
+    found = fun.specialized(*args)
+    if found.written:
+        raise UnsupportedFunctionError(
+            f"{name} writes into its arguments, which machine code called by address does not",
+            source=here(),
+            remedy="Return the arrays instead of writing them into arguments.",
+        )
+    return interop.numba_function(found.executable, name if name.isidentifier() else "function")
 
 
 def low_level_callable(

@@ -51,7 +51,7 @@ class NjitHooks(Hooks):
 
     def __init__(self, asking: Hooks) -> None:
         super().__init__(asking.unroll)
-        self.notes = asking.notes
+        self.share(asking)
 
     def is_users(self, function: FunctionType) -> bool:
         """Whether the function is traced: Numba compiles what it is told to, of installed packages too."""

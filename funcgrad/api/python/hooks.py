@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from sys import _getframe
@@ -53,6 +52,7 @@ from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, c
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.seen import CLASSES, conversion_that_keeps
+from funcgrad.api.python.statement_notes import KeepsNotes
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import COMPARED, is_users_operator, operated
@@ -80,8 +80,6 @@ _COMPILED = type(np.random.default_rng)
 _LOOKING = (print, isinstance, type, id, iter, hash, repr, str)
 """Functions that leave an iterator where it is."""
 _ADVANCING = frozenset({"__next__", "send", "throw", "read", "readline", "readlines", "readinto"})
-UNROLLED_OPERATIONS = 40
-"""A loop over a known range is unrolled while its trips together have no more operations than this."""
 
 
 def noted(x: T) -> T:
@@ -89,25 +87,11 @@ def noted(x: T) -> T:
     return note_made(note_own(x))
 
 
-class Hooks(AsksUsers):
+class Hooks(KeepsNotes, AsksUsers):
     """What rewritten functions ask; `unroll` is the number of operations up to which loops are unrolled."""
 
     whole_numbers_wrap = False
     """Whether whole numbers have 64 bits in the language that is meant."""
-
-    def __init__(self, unroll: int = UNROLLED_OPERATIONS) -> None:
-        self.unroll = unroll
-        self.notes: dict[tuple[str, int], str] = {}
-
-    def note(self, block: Block, line: int, text: str) -> None:
-        """Remember what has become of a statement."""
-        self.notes[block.__code__.co_filename, line] = text
-
-    def report(self) -> tuple[str, ...]:
-        """What has become of statements, in the order of their lines."""
-        return tuple(
-            [f"{os.path.basename(file)}:{line} {text}" for (file, line), text in sorted(self.notes.items())]
-        )
 
     # -- functions ---------------------------------------------------------------------------------------
 
@@ -583,7 +567,7 @@ class HooksOfPackages(Hooks):
 
     def __init__(self, asking: Hooks) -> None:
         super().__init__(asking.unroll)
-        self.notes = asking.notes
+        self.share(asking)
         self._asking = asking
 
     def asked_by(self, code: CodeType) -> Hooks:

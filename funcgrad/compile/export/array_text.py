@@ -144,7 +144,12 @@ def assigned(names: dict[Var, str], equation: Equation, texts: Sequence[str]) ->
     """Results by the texts of each, or of all of them together."""
     outs = [names[v] for v in equation.outputs]
     if len(texts) == len(outs):
-        return [f"{out} = {text}" for out, text in zip(outs, texts, strict=True)]
+        # A number stands for an array of it.
+        found = [
+            f"np.full({v.aval.shape}, {text}, np.{v.aval.dtype})" if text.isdigit() else text
+            for v, text in zip(equation.outputs, texts, strict=True)
+        ]
+        return [f"{out} = {text}" for out, text in zip(outs, found, strict=True)]
     return [f"{', '.join(outs)} = {texts[0]}"]
 
 

@@ -16,14 +16,23 @@ from funcgrad.ir.program import Equation
 from funcgrad.ops.elementwise.floats import Exponent, Fraction, Heaviside, Ldexp, Spacing
 from funcgrad.ops.elementwise.rounding import Gcd, Lcm
 from funcgrad.ops.elementwise.special import Sinc
-from funcgrad.ops.linalg.determinants import Det, DetWithCofactors, SlogDet
+from funcgrad.ops.linalg.banded import SolveBanded
+from funcgrad.ops.linalg.determinants import CofactorsAlong, Det, DetWithCofactors, SlogDet
+from funcgrad.ops.linalg.functions import MatrixFunction, MatrixPower
+from funcgrad.ops.linalg.general import Eig, Eigvals
+from funcgrad.ops.linalg.lu import Lu, PivotOrder
 from funcgrad.ops.linalg.matrices import OnStacks
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.linalg.repeated import EighWithCoupling, RepeatedPairs, SvdWithCoupling
 from funcgrad.ops.linalg.singular import InverseSums, InverseValues, Pinv, Svd, Svdvals
 from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, InverseGaps
+from funcgrad.ops.linalg.sylvester import PolarFactor, SolveSylvester
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
 from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
+from funcgrad.ops.specials.elliptic import EllipticByParameter
+from funcgrad.ops.specials.errors import DawsnDerivative, ErfcxDerivative
+from funcgrad.ops.specials.exprel import ExprelDerivative
+from funcgrad.ops.specials.zeta import ZetaDerivative
 from funcgrad.types import AnyPrimitive, Anything
 
 Maker = Callable[[Any, Sequence[str]], Sequence[str]]
@@ -36,10 +45,21 @@ def symmetric(primitive: AnyPrimitive, a: str) -> str:
 
 
 def qr(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
-    """The reduced factors: Numba has no others."""
-    if primitive.complete:
-        raise NotLowered("qr with all columns is not in Numba")
-    return [f"np.linalg.qr({x[0]})"]
+    """The factors: of Numba's there are the reduced ones only."""
+    return [f"complete_qr({x[0]})" if primitive.complete else f"np.linalg.qr({x[0]})"]
+
+
+def function_of_matrix(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
+    """A function of a matrix, or the block of that of a larger one that is its derivative along others."""
+    total = x[0]
+    for e in x[1:]:
+        total = f"doubled_along({total}, {x[0]}, {e})"
+    power = isinstance(primitive, MatrixPower)
+    found = f"power_of_matrix({total}, {primitive.power!r})" if power else f"{primitive.function}({total})"
+    if len(x) > 1:
+        scales = " * ".join([f"direction_scale({x[0]}, {e})" for e in x[1:]])
+        found = f"corner({found}, {x[0]}.shape[0]) / ({scales})"
+    return [found]
 
 
 def solved(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
@@ -94,6 +114,16 @@ MAKERS: dict[type, Maker] = {
     InverseSums: template("inverse_sums({0})"),
     InverseValues: template("inverse_values({0})"),
     RepeatedPairs: template("repeated_pairs({0})"),
+    MatrixFunction: function_of_matrix,
+    MatrixPower: function_of_matrix,
+    Lu: template("lu_with_pivots({0})"),
+    PivotOrder: template("order_of_pivots({0}, {p.rows})"),
+    SolveBanded: template("banded_solution({0}, {1}, {p.lower}, {p.upper})"),
+    SolveSylvester: template("sylvester_solution({0}, {1}, {2})"),
+    PolarFactor: template("polar_factor({0})"),
+    CofactorsAlong: template("cofactors_along({0}, {1})"),
+    Eig: template("as_complex(np.linalg.eig({0}))"),
+    Eigvals: template("np.linalg.eigvals({0}) + 0j"),
 }
 """How each is written."""
 
@@ -106,10 +136,15 @@ ELEMENTS: dict[type, str] = {
     Ldexp: "np.ldexp({0}, {1})",
     Sinc: "sinc({0}, {p.order})",
     Spacing: "np.spacing({0})",
+    DawsnDerivative: "dawsn_derivative({0}, {p.order})",
+    EllipticByParameter: "elliptic_by_parameter({0}, {1}, {p.power}, {p.order})",
+    ErfcxDerivative: "erfcx_derivative({0}, {p.order})",
+    ExprelDerivative: "exprel_derivative({0}, {p.order})",
+    ZetaDerivative: "zeta_derivative({0}, {1}, {p.order})",
 }
 """The same for elements, where kernels have no text for them."""
 
-OF_VECTORS = (InverseGaps, InverseSums, InverseValues, RepeatedPairs)
+OF_VECTORS = (InverseGaps, InverseSums, InverseValues, PivotOrder, RepeatedPairs)
 """Those whose operands are the numbers along the last axis."""
 
 
@@ -117,7 +152,8 @@ def lower_by_numpy(scheduler: Scheduler, equation: Equation) -> None:
     """One call for each matrix of a stack."""
     primitive = equation.primitive
     maker = MAKERS[type(primitive)]
-    if any(a.aval.dtype.char not in "fd" for a in equation.inputs[:1]):
+    known = "il" if isinstance(primitive, PivotOrder) else "fd"
+    if equation.inputs[0].aval.dtype.char not in known:
         raise NotLowered(f"{primitive.name} of {equation.inputs[0].aval.dtype} is not written out")
     if any(not v.aval.size for v in equation.outputs):
         raise NotLowered(f"{primitive.name} of nothing is not written out")

@@ -31,7 +31,7 @@ def rewritten(text: str, buffers: Mapping[str, Buffer], indexing: Indexing) -> s
         return text[: match.start()] + product_text(match, buffers, indexing)
     match = _UNARY.search(text)
     if match is not None:
-        return loop_text(split_arguments(match[2]))
+        return text[: match.start()] + loop_text(split_arguments(match[2]))
     match = _PHILOX.search(text)
     if match is not None:
         out = re.sub(r"\W.*", "", split_arguments(match[1])[4].removeprefix("shifted("))

@@ -16,7 +16,7 @@ from types import FunctionType
 
 import numpy as np
 
-from funcgrad.compile.export import fourier_functions
+from funcgrad.compile.export import fourier_functions, matrix_functions, special_series
 from funcgrad.compile.export.mathematics import by_numpy, function_source, is_known
 
 DECORATORS = {
@@ -129,6 +129,24 @@ def grown(tape, size):
 def part(x, start):
     """What follows in a flat array from a place on."""
     return x[start:]
+
+
+def shares_memory(x, y):
+    """Whether the memory from the first to the last element of one array meets that of another."""
+    start_x = end_x = x.ctypes.data
+    for k in range(x.ndim):
+        n, step = x.shape[k], x.strides[k]
+        start_x, end_x = start_x + min((n - 1) * step, 0), end_x + max((n - 1) * step, 0)
+    start_y = end_y = y.ctypes.data
+    for k in range(y.ndim):
+        n, step = y.shape[k], y.strides[k]
+        start_y, end_y = start_y + min((n - 1) * step, 0), end_y + max((n - 1) * step, 0)
+    return x.size > 0 and y.size > 0 and start_x < end_y + y.itemsize and start_y < end_x + x.itemsize
+
+
+def shares_memory_by_numpy(x, y):
+    """Whether two arrays have an element in common."""
+    return np.shares_memory(x, y)
 
 
 def rows_of(x, rows, columns, leading):
@@ -385,7 +403,7 @@ def repeated_pairs(w):
 def functions(engine: str) -> dict[str, str]:
     """The source of every function of this library, by name; NumPy's own for `engine` "numpy"."""
     found = {}
-    for module in (sys.modules[__name__], fourier_functions):
+    for module in (sys.modules[__name__], fourier_functions, matrix_functions, special_series):
         for name, value in vars(module).items():
             if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in _OURS:
                 found[name] = inspect.getsource(value).rstrip()

@@ -15,6 +15,7 @@ from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.sorting import Sort
+from funcgrad.ops.interpolation.broken_line import BrokenLine, OnLine, SpreadOnLine
 from funcgrad.ops.signal.fft import FFT, HermitianFFT, RealFFT, Transform
 from funcgrad.ops.signal.sliding import Convolve, Correlate
 from funcgrad.tracing.primitive import Primitive
@@ -67,6 +68,12 @@ def sign_and_factor(primitive: Transform, n: int) -> str:
     return f"{sign}, 1.0 / {n}" if (primitive.norm == "backward") == primitive.inverse else f"{sign}, 1.0"
 
 
+def on_line(primitive: OnLine, given: Sequence[Aval], out: Aval) -> list[Call]:
+    """All positions of a broken line, one after the other."""
+    function = "heights_on_line" if isinstance(primitive, BrokenLine) else "spread_on_line"
+    return [Call(function, f"{given[1].size}, {given[-1].size}")]
+
+
 CALLS: dict[type[Primitive], Callable[..., list[Call]]] = {
     FFT: fourier,
     RealFFT: half_fourier,
@@ -74,6 +81,8 @@ CALLS: dict[type[Primitive], Callable[..., list[Call]]] = {
     Sort: sorting,
     Convolve: sliding,
     Correlate: sliding,
+    BrokenLine: on_line,
+    SpreadOnLine: on_line,
 }
 """What is called for each operation; every call after the first reads the result of the one before."""
 

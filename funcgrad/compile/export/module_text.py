@@ -157,7 +157,7 @@ def module_text(
     if engine == "numpy":
         text = "\n".join([*function[:2], *[by_numpy(line) for line in function[2:]]])
     helpers = needed(text, engine)
-    special = special_definitions(text, engine)
+    special = special_definitions("\n".join([text, *helpers.values()]), engine)
     parts.append(imports_of("\n".join([*helpers.values(), *special, text]), door, constants, engine))
     if special:
         parts.append("\n".join(special))

@@ -58,6 +58,7 @@ RESERVED = (
         "nan",
     ),
     *[f"n{k}" for k in range(10)],
+    *[f"argument{k}" for k in range(32)],
     "n",
 )
 """Names that the modules around use."""
@@ -188,7 +189,9 @@ class PortableScheduler(Scheduler):
                 template = ELEMENTS[type(primitive)]
             else:
                 raise
-            text = template.replace("{p.order}", str(primitive.params.get("order")))
+            text = template
+            for name, value in primitive.params.items():
+                text = text.replace(f"{{p.{name}}}", repr(value))
             self.elementwise(equation, equation.outputs[0], text, equation.inputs)
 
 
@@ -356,7 +359,7 @@ def in_python(line: str) -> str:
     if not code.strip():
         return line
     code = re.sub(r"\bNAN\b", "np.nan", re.sub(r"\bINF\b", "np.inf", code))
-    code = _POWER.sub(r"\1 ** \2", code)
+    code = _POWER.sub(r"\1 ** \2", code).replace("call_number(gammaln, ", "math.lgamma(")
     code = _WORD.sub(lambda match: f"{_WORDS[match[1]]}(", code)
     code = code.replace("np.int64(np.int64(0))", "np.int64(0)")
     code = _NUMBER.sub(lambda match: float_text(match[1]), code)

@@ -23,6 +23,9 @@ __all__ = ["PREFIX", "is_of_scipy", "is_ufunc", "special_definitions", "special_
 PREFIX = "special_"
 """How calls of them begin."""
 
+WRITTEN_OUT = {("zeta", 2): "hurwitz_zeta({0}, {1})"}
+"""What has no address of its own, by name and number of operands."""
+
 _CALL = re.compile(rf"\b{PREFIX}(\w+)\(")
 
 
@@ -45,6 +48,8 @@ def symbols() -> dict[tuple[str, int], str]:
 def special_template(primitive: Special, dtypes: Sequence[np.dtype]) -> str:
     """The call for elements, with a place for each operand; raises NotLowered where SciPy has none."""
     name = primitive.function
+    if (name, len(dtypes)) in WRITTEN_OUT:
+        return WRITTEN_OUT[name, len(dtypes)]
     if (name, len(dtypes)) not in symbols() or any(d.char not in "dl" for d in dtypes):
         kinds = ", ".join([d.name for d in dtypes])
         raise NotLowered(f"scipy.special.{name} of {kinds} has no form outside of funcgrad")

@@ -66,7 +66,7 @@ class Held:
     ) -> None:
         """Schedule a prepared Program; some of its inputs are memory that it may change."""
         self.program = program
-        self.scheduler = Scheduler(outer.local, count_uses(self.program))
+        self.scheduler = type(outer)(outer.local, count_uses(self.program))
         self.scheduler.inside = True
         self.scheduler.held.update(
             [x.buffer for k, x in enumerate(inputs) if isinstance(x, View) and k not in changeable]

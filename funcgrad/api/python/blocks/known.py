@@ -20,6 +20,7 @@ from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.api.python.hooks import Hooks
+    from funcgrad.api.python.statement_notes import LoopSite
 
 SHORT = 3
 """Loops of so few trips are unrolled without a look at them."""
@@ -29,7 +30,7 @@ def known_loop(
     hooks: Hooks, loop: Loop, iterable: Anything, length: int, goes_on: Callable[[], Any] | None
 ) -> None:
     """Go through the items, by Python or as one equation."""
-    if length <= SHORT:
+    if hooks.decided.get(site(loop), length <= SHORT):
         unrolled(hooks, loop, iterable, goes_on)
         return
     entry = loop.state.values()
@@ -51,6 +52,7 @@ def known_loop(
 def unrolled(hooks: Hooks, loop: Loop, iterable: Anything, goes_on: Callable[[], Any] | None) -> None:
     """Go through the items by Python; once it is traced whether to go on, every trip is done if so."""
     found = items.items_of(iterable)
+    hooks.loops.setdefault(site(loop), set()).add((found.length, True))
     for k, item in enumerate(iterable):
         if goes_on is not None and k:
             still = goes_on()
@@ -123,13 +125,14 @@ def prepare(
             note(hooks, loop, f"unrolled, {length} trips: a whole number in it outgrows 64 bits, or is none")
             return None
     operations = operations_of(trip) * (length - first)
-    if operations <= hooks.unroll:
+    if site(loop) not in hooks.decided and operations <= hooks.unroll:
         note(hooks, loop, f"unrolled, {length} trips of {operations / max(length - first, 1):.0f} operations")
         return None
     if not is_traced(trip, found):
         note(hooks, loop, f"done by Python, {length} trips: nothing in it is traced")
         return None
     note(hooks, loop, f"a loop of {length} trips that carries {listed(loop.carried)}")
+    hooks.loops.setdefault(site(loop), set()).add((length, False))
     return ready
 
 
@@ -197,6 +200,11 @@ def prepare_while_with_trip(
 def prepare_while(*args: Anything) -> Callable[[], None]:
     """As `prepare_while_with_trip`, without the trip."""
     return prepare_while_with_trip(*args)[1]
+
+
+def site(loop: Loop) -> LoopSite:
+    """The file and the line of a loop."""
+    return loop.block.__code__.co_filename, loop.line
 
 
 def note(hooks: Hooks, loop: Loop, text: str) -> None:

@@ -60,7 +60,7 @@ def lower_path_slope(scheduler: Scheduler, equation: Equation) -> None:
     """In double precision, as it is evaluated."""
     (out,) = equation.outputs
     dtype, local = out.aval.dtype, scheduler.local
-    if dtype.char not in "fd" or local.portable:
+    if dtype.char not in "fd":
         raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
     views = [scheduler.contiguous(x) for x in equation.inputs]
     target = scheduler.buffer_like(out.aval, local.named(out))

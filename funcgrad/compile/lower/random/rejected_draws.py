@@ -17,7 +17,7 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.templates import Names, write_text
 from funcgrad.compile.lower.numpy_loops import address_of_function
 from funcgrad.compile.lower.random.draws import WORK, Keys, loop_names, part_of, place
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation
@@ -399,12 +399,10 @@ def lower_rejected(scheduler: Scheduler, equation: Equation) -> None:
     """The samples of each key, for the parameters that belong to it."""
     row, (key, *parameters), (out,) = ROWS[type(equation.primitive)], equation.inputs, equation.outputs
     local = scheduler.local
-    if local.portable:
-        raise NotLowered(f"{equation.primitive.name} is not written out")
     loops = {name: loop_names(scheduler, name, DOUBLE) for name in row.loops}
     known = {"chunk": str(CHUNK), "few": repr(FEW), "largest": repr(LARGEST)}
     if row.checked:
-        known["gammaln"] = address_of_function(scheduler, "gammaln")
+        known["gammaln"] = "gammaln" if local.portable else address_of_function(scheduler, "gammaln")
     keys, count = Keys(scheduler.stored(key)), math.prod(out.aval.shape[key.aval.ndim - 1 :])
     views = [scheduler.contiguous(x) for x in parameters]
     target = scheduler.buffer_like(out.aval, local.named(out))
