@@ -83,7 +83,7 @@ def forward(operation: Operation, name: str) -> Operation:
                 if out is not None and seen.inexact:
                     literal = recorder.literal_typed(other, seen.scalar)
                     return recorder.append_typed((primitive, self._index, literal), out)
-        if type(other) in KNOWN:
+        if type(other) in KNOWN or (type(other) is np.ndarray and recorder.copied is None):
             return operation(self, other)
         if not defers_to(other) and not leaves_to(other, name, self):
             if is_sparse(other):

@@ -405,8 +405,8 @@ def broadcast(x: Array, shape: Shape, axes: tuple[int, ...]) -> Array:
 
 def broadcast_to(x: Array, shape: Shape) -> Array:
     """NumPy's broadcasting of `x` to `shape`: its axes are the last ones."""
-    ndim = len(shape_of(x))
-    return broadcast(x, shape, tuple(range(len(shape) - ndim, len(shape))))
+    seen = shape_of(x)
+    return x if seen == shape else Broadcast(shape, tuple(range(len(shape) - len(seen), len(shape)))).bind(x)
 
 
 def reshape(x: Array, shape: Shape) -> Array:
