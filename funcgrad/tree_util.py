@@ -144,3 +144,8 @@ def tree_reduce_associative(
         return operation(combined(part[:half]), combined(part[half:])) if half else part[0]
 
     return combined(leaves)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
