@@ -252,3 +252,54 @@ def test_without_a_handler_nothing_is_refused() -> None:
     assert fg.grad(f)(0.5) == fg.grad(fg.jit(f))(0.5) == 4.0
     with pytest.raises(UnsupportedFunctionError, match=r"np\.errstate is asked"):
         fg.grad(with_another_handler)(0.5)
+
+
+class Package:
+    """Stands for a module that has exceptions of its own."""
+
+    Error = ZeroDivisionError
+    several = (KeyError, ZeroDivisionError)
+
+
+def test_a_handler_may_name_an_attribute_or_a_tuple() -> None:
+    def by_attribute(x: float) -> float:
+        try:
+            return 1.0 / (x - x)
+        except Package.Error:
+            return 5.0 * x
+
+    def by_tuple(x: float) -> float:
+        try:
+            return 1.0 / (x - x)
+        except Package.several:
+            return 5.0 * x
+
+    for f in (by_attribute, by_tuple):
+        assert fg.value_and_grad(f)(0.5) == (2.5, 5.0)
+        assert fg.jit(f)(0.5) == 2.5
+
+
+def raising() -> None:
+    np.seterr(all="raise")
+
+
+def handling(x: Any) -> Any:
+    try:
+        return np.log(x - x)
+    except FloatingPointError:
+        return 7.0 * x
+
+
+def test_exceptions_are_refused_where_a_function_that_is_called_handles_them() -> None:
+    def by_a_helper(x: Any) -> Any:
+        raising()
+        return handling(x)
+
+    def around(x: Any) -> Any:
+        with np.errstate(all="raise"):
+            return handling(x)
+
+    for f in (by_a_helper, around):
+        for transform in (fg.grad, fg.jit):
+            with pytest.raises(fg.errors.UnsupportedFunctionError, match="traced operations raise none"):
+                transform(f)(np.float64(0.5))

@@ -7,10 +7,12 @@ been left. Inside of one, an operation that may fail is evaluated at once, if it
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from inspect import getattr_static
 from sys import _getframe
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
 
 from funcgrad.source import is_library_code
 from funcgrad.tracing.callers import all_steps
@@ -50,36 +52,68 @@ def is_awaited(kinds: tuple[type[Exception], ...], frame: FrameType | None) -> b
         if code.co_exceptiontable and not is_library_code(code):
             place = frame.f_lasti
             handlers = [h for start, end, h in handled_ranges(code) if start <= place < end]
-            if any(h is None for h in handlers) or (True in handlers and names_one(kinds, frame)):
+            if any(h is None for h in handlers) or (
+                True in handlers and names_one(kinds, code, values_seen_by(frame))
+            ):
                 return True
         frame = frame.f_back
     return False
 
 
 def has_handler(kinds: tuple[type[Exception], ...], frame: FrameType | None) -> bool:
-    """Whether the user's functions, below the nearest trace, have an ``except`` for one of these anywhere."""
+    """Whether the user's functions, below the nearest trace, have an ``except`` for one of these anywhere.
+
+    Those that they call by name count as well: what is asked for here may be raised there.
+    """
+    seen: set[CodeType] = set()
     while frame is not None and frame.f_code.co_qualname != "trace":
-        code = frame.f_code
-        if code.co_exceptiontable and not is_library_code(code):
-            handlers = [h for _, _, h in handled_ranges(code)]
-            if None in handlers or (True in handlers and names_one(kinds, frame)):
-                return True
+        if catches(kinds, frame.f_code, values_seen_by(frame), seen):
+            return True
         frame = frame.f_back
     return False
 
 
-def names_one(kinds: tuple[type[Exception], ...], frame: FrameType) -> bool:
-    """Whether the function of a frame names an exception, or a tuple of some, that catches one of `kinds`."""
-    code = frame.f_code
-    for name in (*code.co_names, *code.co_freevars, *code.co_varnames):
-        here = frame.f_locals if name in frame.f_locals else frame.f_globals
-        found = here.get(name, getattr(builtins, name, None))
-        caught = found if isinstance(found, tuple) else (found,)
-        if any(
-            isinstance(c, type) and issubclass(kind, c) for c in caught for kind in kinds if c is not object
-        ):
+def values_seen_by(frame: FrameType) -> Mapping[str, object]:
+    """What names stand for in a frame, but for those of Python itself."""
+    return ChainMap(frame.f_locals, frame.f_globals)
+
+
+def catches(
+    kinds: tuple[type[Exception], ...], code: CodeType, values: Mapping[str, object], seen: set[CodeType]
+) -> bool:
+    """Whether a function of the user's, or one that it calls by name, has an ``except`` for one of these."""
+    if code in seen or is_library_code(code):
+        return False
+    seen.add(code)
+    if code.co_exceptiontable:
+        handlers = [h for _, _, h in handled_ranges(code)]
+        if None in handlers or (True in handlers and names_one(kinds, code, values)):
             return True
-    return False
+    called = [values.get(name) for name in (*code.co_names, *code.co_freevars, *code.co_varnames)]
+    return any(catches(kinds, f.__code__, f.__globals__, seen) for f in called if type(f) is FunctionType)
+
+
+def names_one(kinds: tuple[type[Exception], ...], code: CodeType, values: Mapping[str, object]) -> bool:
+    """Whether a function names an exception, or a tuple of some, that catches one of `kinds`.
+
+    A name that stands for nothing may be that of an attribute: ``except package.Error``.
+    """
+    names = (*code.co_names, *code.co_freevars, *code.co_varnames)
+    found = {name: values.get(name, getattr(builtins, name, None)) for name in names}
+    owners = [x for x in found.values() if isinstance(x, ModuleType | SimpleNamespace | type)]
+    attributes = [getattr_static(owner, name, None) for owner in owners for name in code.co_names]
+    return any(
+        issubclass(kind, c) for x in (*found.values(), *attributes) for c in classes_in(x) for kind in kinds
+    )
+
+
+def classes_in(x: object) -> Iterator[type]:
+    """A class that an ``except`` may name, or those of a tuple, and of tuples in it."""
+    if isinstance(x, tuple):
+        for member in x:
+            yield from classes_in(member)
+    elif isinstance(x, type) and issubclass(x, BaseException):
+        yield x
 
 
 @lru_cache(maxsize=1024)
