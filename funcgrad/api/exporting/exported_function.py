@@ -131,11 +131,6 @@ class Exporter:
             found = jitted.specialized(*args, **kwargs)
         self.avals: tuple[Aval, ...] = found.avals
         self.name = safe_name(getattr(jitted, "__name__", "function"))
-        if found.written:
-            raise UnsupportedFunctionError(
-                f"{self.name} writes into an argument, and what is exported only returns what it computes",
-                remedy="Write into a copy that is made inside (x = x.copy()), and return it.",
-            )
         self.holds_arrays = self.is_compiled = False
         """Of the module: whether arrays are part of it, and whether Numba knows all its containers."""
         self._loops = [loops_of(jitted)]
