@@ -83,6 +83,7 @@ class Recorder:
         "refused",
         "selected",
         "sources",
+        "spans",
         "steps",
         "transform",
         "values",
@@ -95,15 +96,13 @@ class Recorder:
         self.level: int = 0
         self.derivatives: int = taken
         """How many derivatives this trace and those around it will take of what is recorded here."""
-        self.copied: dict[int, tuple[Any, Any]] | None = None
+        self.copied: dict[int, tuple[Any, Any]] | None = {} if transform == "jit" else None
         """Where arrays are captured as they are, since compiled code reads them at every call: the copies of
         those that may be overwritten meanwhile, by identity, and what they are copies of. Otherwise None."""
         if outer is not None:
-            self.level = outer.level + 1
-            self.derivatives = max(outer.derivatives + taken, 0)
-            self.copied = outer.copied
-        if transform == "jit" and self.copied is None:
-            self.copied = {}
+            self.level, self.derivatives = outer.level + 1, max(outer.derivatives + taken, 0)
+            if outer.copied is not None:
+                self.copied = outer.copied
         self.name, self.transform = name, transform
         self.native = False
         """Whether a compiled function has been recorded: what becomes of this is compiled as well."""
@@ -133,6 +132,8 @@ class Recorder:
         """Where the user's code asked for the truth of something that varies, the first few times."""
         self.varying: dict[int, bool] | None = None
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
+        self.spans: dict[int, tuple[float, float]] | None = None
+        """Between which numbers the counters of loops are."""
         self.block = False
         """Whether this is a part of a function around it, which runs any number of times."""
         self.moved: list[tuple[Tracer, Recorder, int, Aval]] | None = None

@@ -21,6 +21,7 @@ from funcgrad.api.python.elements import element_of
 from funcgrad.api.python.guarded.decisions import note_comparison
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.ops.arrays.windows import has_traced_bounds
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.tracing.guarded import is_awaited
 from funcgrad.tracing.kinds import KINDS
@@ -158,7 +159,7 @@ def is_traced_index(index: Index) -> bool:
     if isinstance(index, tuple):
         return any(is_traced_index(x) for x in index)
     if isinstance(index, slice):
-        return False
+        return has_traced_bounds(index)
     return is_undecided(index)
 
 
@@ -166,7 +167,9 @@ def item_of(x: Anything, index: Index) -> Anything:
     """``x[index]`` with a traced index: of an array, or of a list of numbers or arrays of one type."""
     if isinstance(x, builtins.range):
         return items.spaced(x.start, x.step, index)
-    return element_of(x, index) if isinstance(x, list | tuple | np.ndarray) else x[index]
+    if isinstance(x, np.ndarray):
+        return element_of(x, index)
+    return element_of(x, index) if isinstance(x, list | tuple) and not isinstance(index, slice) else x[index]
 
 
 # -- functions -----------------------------------------------------------------------------------------------

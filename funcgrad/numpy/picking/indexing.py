@@ -19,6 +19,12 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, Slice, is_whole
 from funcgrad.ops.arrays.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
+from funcgrad.ops.arrays.windows import (
+    Window,
+    has_traced_bounds,
+    natural_order,
+    window_of,
+)
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import as_view, view
 from funcgrad.tracing.lists import asoperand
@@ -106,6 +112,8 @@ def basic_key(index: Index) -> BasicKey | None:
         if kind is int or item is None or item is Ellipsis:
             key.append(item)
         elif kind is slice:
+            if (type(item.start) is Tracer or type(item.stop) is Tracer) and has_traced_bounds(item):
+                return None
             key.append((bound(item.start), bound(item.stop), bound(item.step)))
         elif isinstance(item, np.integer):
             key.append(int(item))
@@ -187,17 +195,23 @@ class AdvancedPlan(NamedTuple):
     order: tuple[int, ...]
     shape: Shape
     unique: bool
+    windows: tuple[int | None, ...] = ()
+    """For each of the axes the length of a window, None for a number; empty where arrays say where."""
 
     @property
     def is_regular(self) -> bool:
         """Whether traced numbers, and no arrays, say where: NumPy gives a view then."""
-        return all(type(index) is Tracer and not index.aval.shape for index in self.indices)
+        return bool(self.windows) or all(
+            type(index) is Tracer and not index.aval.shape for index in self.indices
+        )
 
     def evaluate(self, layout: ArrayLike) -> Array:
         """The part of an array that has the layout of another: where traced numbers say does not matter."""
         part = self.slice.evaluate(layout)
-        at = tuple([0 if a in self.axes else slice(None) for a in range(part.ndim)])
-        return np.reshape(part[at], self.shape)
+        at: list[Any] = [slice(None)] * part.ndim
+        for axis, size in zip(self.axes, self.windows or [None] * len(self.axes), strict=True):
+            at[axis] = 0 if size is None else slice(size)
+        return np.reshape(part[tuple(at)], self.shape)
 
     def get(self, x: ArrayLike) -> Array:
         """The elements at the positions."""
@@ -317,7 +331,10 @@ def plan_of(x: ArrayLike, index: Index) -> Plan:
     if key is not None:
         return basic_plan(shape_of(x), key)
     shape = shape_of(x)
-    items = [as_item(item) for item in (index if type(index) is tuple else (index,))]
+    given = index if type(index) is tuple else (index,)
+    if any(isinstance(item, slice) and has_traced_bounds(item) for item in given):
+        return windows_plan(shape, given)
+    items = [as_item(item) for item in given]
     scalars = [item for item in items if is_mask(item) and not item.ndim]
     layout = Layout(shape)
     for item in expanded(items, len(shape), [axes_of(item) for item in items]):
@@ -326,6 +343,68 @@ def plan_of(x: ArrayLike, index: Index) -> Plan:
         return basic_plan(shape, tuple(items))
     markers = [np.zeros(1 if all(scalars) else 0, np.intp)] if scalars else []
     return layout.plan(markers)
+
+
+def windows_plan(shape: Shape, items: Sequence[Any]) -> AdvancedPlan:
+    """The plan of an index with slices at traced places; raises ConcretizationError where it needs values."""
+    entries: list[Any] = []
+    places: list[Window | Tracer] = []
+    axes: list[int] = []
+    kept: list[int | None] = []
+    kinds: list[str] = []
+    for given in expanded(items, len(shape), [axes_of(item) for item in items]):
+        if given is None or given is Ellipsis:
+            kept += [None] * (given is None)
+            continue
+        n = shape[len(entries)]
+        place = placed(given, n)
+        if isinstance(place, tuple) and not isinstance(place, Window):
+            entries.append(span_of(place, n))
+            kept.append(entries[-1][1])
+            kinds.append("span")
+        elif isinstance(place, int):
+            entries.append(position(place, len(entries), n))
+        else:
+            axes.append(sum([isinstance(entry, tuple) for entry in entries]))
+            entries.append((0, n, 1))
+            places.append(place)
+            if isinstance(place, Window):
+                kept.append(place.size)
+                kinds.append("window")
+    sizes = [place.size if isinstance(place, Window) else None for place in places]
+    return AdvancedPlan(
+        shape,
+        Slice(tuple(entries)),
+        tuple(axes),
+        positions_of(places),
+        natural_order(kinds),
+        tuple([1 if n is None else n for n in kept]),
+        True,
+        tuple(sizes),
+    )
+
+
+def placed(item: Index, n: int) -> Window | tuple[Any, Any, Any] | int | Tracer:
+    """A part of an index beside slices at traced places: a slice, a place, or a traced place."""
+    if isinstance(item, slice) and has_traced_bounds(item):
+        window = window_of(item, n)
+        if window is not None:
+            return window
+    found: Any = item if isinstance(item, tuple) else as_item(item)
+    if isinstance(found, tuple | int) or (type(found) is Tracer and not found.aval.shape):
+        return found
+    raise IndexingError("an index with a slice at a traced place takes no arrays beside it")
+
+
+def positions_of(places: Sequence[Window | Tracer]) -> tuple[Any, ...]:
+    """Index arrays for windows and traced numbers: each window has an axis of its own."""
+    left = sum([isinstance(place, Window) for place in places])
+    found: list[Any] = []
+    for place in places:
+        left -= isinstance(place, Window)
+        before = sum([isinstance(x, Window) for x in places]) - left - 1
+        found.append(place.positions(before, left) if isinstance(place, Window) else place)
+    return tuple(found)
 
 
 def as_item(item: Index) -> Index:

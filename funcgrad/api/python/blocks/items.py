@@ -7,7 +7,8 @@ own containers and generators do not, and are gone through by Python.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from funcgrad.api.python.blocks.cells import is_undecided
 from funcgrad.api.python.blocks.loops import Items
 from funcgrad.api.python.blocks.recording import note_made
 from funcgrad.errors import DtypeError, TracedBranchError
+from funcgrad.ops.arrays.windows import interval_of, note_interval
 from funcgrad.ops.reducing.extremes import maximum, minimum
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Number
@@ -46,6 +48,23 @@ class TracedRange:
         size = abs(step)
         trips = distance if size == 1 else (distance + (size - 1)) // size
         return maximum(trips, 0)
+
+    def item(self) -> Callable[[Any, Sequence[Any]], Any]:
+        """What makes the k-th number, and notes between which numbers it is."""
+        start, stop = interval_of(self.start), interval_of(self.stop)
+        within = (start[0], stop[1] - 1)
+        if not isinstance(self.step, int):
+            within = (-math.inf, math.inf)
+        elif self.step < 0:
+            within = (stop[0] + 1, start[1])
+
+        def item(k: Any, rows: Sequence[Any]) -> Any:
+            number: Any = spaced(self.start, self.step, k)
+            if type(number) is Tracer:
+                note_interval(number, within)
+            return number
+
+        return item
 
 
 class Zipped:
@@ -161,7 +180,7 @@ def items_of(x: Anything) -> Items:
         start, step = x.start, x.step
         return Items(len(x), (), lambda k, rows: spaced(start, step, k))
     if isinstance(x, TracedRange):
-        return Items(x.length(), (), lambda k, rows: spaced(x.start, x.step, k))
+        return Items(x.length(), (), x.item())
     if isinstance(x, Tracer | np.ndarray):
         return Items(x.shape[0], (x,), lambda k, rows: rows[0])
     if isinstance(x, Positions):

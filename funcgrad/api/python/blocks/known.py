@@ -15,6 +15,7 @@ from funcgrad.api.python.blocks.cells import is_numeric, is_undecided, listed
 from funcgrad.api.python.blocks.loops import INDEX, Items, Trip, counted, repeated
 from funcgrad.api.python.builtin_functions import item_of
 from funcgrad.api.python.whole_numbers import outgrows, programs_of
+from funcgrad.ops.arrays.windows import interval_of, note_interval
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
@@ -187,7 +188,10 @@ def prepare_while_with_trip(
 ) -> tuple[Trip, Callable[[], None]]:
     """A loop over items that may end before them."""
 
+    last = interval_of(length)[1] - 1
+
     def run(lead: Any) -> list[Any]:
+        note_interval(lead[0], (first, last))
         loop.block(found.item(lead[0], [item_of(x, lead[0]) for x in found.rows]))
         return [lead[0] + 1]
 

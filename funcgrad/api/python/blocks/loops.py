@@ -47,6 +47,7 @@ from funcgrad.api.python.identity import (
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
+from funcgrad.ops.arrays.windows import note_interval
 from funcgrad.tracing.aliasing import assign, memory_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
@@ -204,6 +205,7 @@ def counted(
 
         def run(lead: list[Tracer], row: list[Tracer]) -> list[Any]:
             before = [x._index for x in row]
+            note_interval(lead[0], (first, first + trips - 1))
             with appended.taken(cells_of(loop.block)):
                 loop.block(items.item(lead[0], row))
             if [x._index for x in row] != before:

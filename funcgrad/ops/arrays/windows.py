@@ -1,0 +1,200 @@
+"""Parts of arrays at a traced place whose length is known: ``x[i - 1 : i + 2]``, ``a[i : i + 3, j : j + 3]``.
+
+A slice is cut off where the array ends, and counts from the end where a bound is negative, so its length
+depends on values. It does not where the bounds differ by a number, and lie within the array for all that a
+counter of a loop can be: what is known of counters is in `Recorder.spans`, and followed through sums here.
+Such a part is read and written at positions, and is a view, as in NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import ArrayLike, Index, Number
+
+if TYPE_CHECKING:
+    from funcgrad.tracing.recorder import Recorder
+
+__all__ = ["Window", "has_traced_bounds", "interval_of", "natural_order", "note_interval", "window_of"]
+
+Interval = tuple[float, float]
+UNBOUNDED: Interval = (-math.inf, math.inf)
+DEEPEST = 30
+"""How many operations are followed back."""
+
+
+class Window(NamedTuple):
+    """The positions ``start + step * k`` along an axis, for k below `size`."""
+
+    start: Number
+    size: int
+    step: int
+
+    def positions(self, before: int, after: int) -> ArrayLike:
+        """As an index array, with axes of size one before and after."""
+        offsets = (np.arange(self.size) * self.step).reshape((1,) * before + (self.size,) + (1,) * after)
+        return self.start + offsets
+
+
+def has_traced_bounds(index: Index) -> bool:
+    """Whether a slice has a bound of which no value exists."""
+    return (type(index.start) is Tracer and not index.start.has_value()) or (
+        type(index.stop) is Tracer and not index.stop.has_value()
+    )
+
+
+def window_of(index: slice, n: int) -> Window | None:
+    """What a slice takes of an axis of size n; None where that depends on values."""
+    step = 1 if index.step is None else index.step
+    if type(step) is not int or step == 0:
+        return None
+    ends = (0, n) if step > 0 else (n - 1, None)
+    start = ends[0] if index.start is None else index.start
+    stop = ends[1] if index.stop is None else index.stop
+    if stop is None:
+        return None
+    distance = difference(stop, start)
+    size = len(range(0, distance or 0, step))
+    if not size:
+        return None
+    lowest, highest = interval_of(start)
+    last = (size - 1) * step
+    within = lowest + min(last, 0) >= 0 and highest + max(last, 0) < n
+    return Window(start, size, step) if within and interval_of(stop)[0] >= 0 else None
+
+
+# -- what is known of whole numbers ----------------------------------------------------------------------
+
+
+def interval_of(x: object) -> Interval:
+    """The least and the largest value that a whole number may have; infinities where nothing is known."""
+    if type(x) is Tracer:
+        return interval_at(x._recorder, x._index, DEEPEST) if is_whole(x) else UNBOUNDED
+    return (int(x), int(x)) if isinstance(x, int | np.integer) else UNBOUNDED
+
+
+def note_interval(x: Tracer, interval: Interval) -> None:
+    """Remember between which numbers a counter is."""
+    if x._recorder.spans is None:
+        x._recorder.spans = {}
+    x._recorder.spans[x._index] = interval
+
+
+def is_whole(x: Tracer) -> bool:
+    """Whether a tracer is one whole number."""
+    return not x.aval.shape and x.aval.dtype.kind in "iu"
+
+
+def interval_at(recorder: Recorder, index: int, depth: int) -> Interval:
+    """The interval of what is at an index of a trace."""
+    if recorder.spans is not None and index in recorder.spans:
+        return recorder.spans[index]
+    step = recorder.steps[index]
+    if type(step) is not tuple:
+        given = recorder.values.get(index)
+        return interval_of(given.item() if isinstance(given, np.generic) else given)
+    if not depth:
+        return UNBOUNDED
+    primitive, *operands = step
+    if any(recorder.avals[k].shape or recorder.avals[k].dtype.kind not in "iu" for k in operands):
+        return UNBOUNDED
+    found = [interval_at(recorder, k, depth - 1) for k in operands]
+    return combined(primitive.name, found)
+
+
+def combined(name: str, of: Sequence[Interval]) -> Interval:
+    """The interval of the result of an operation on whole numbers."""
+    if name == "cast":
+        return of[0]
+    if name == "neg":
+        return -of[0][1], -of[0][0]
+    rule = RULES.get(name)
+    return rule(*of[0], *of[1]) if rule is not None else UNBOUNDED
+
+
+def product(a: float, b: float, c: float, d: float) -> Interval:
+    """Of a product."""
+    if not all(map(math.isfinite, (a, b, c, d))):
+        return UNBOUNDED
+    corners = (a * c, a * d, b * c, b * d)
+    return min(corners), max(corners)
+
+
+def quotient(a: float, b: float, c: float, d: float) -> Interval:
+    """Of a whole quotient."""
+    return (a // c, b // c) if 0 < c == d and math.isfinite(a) and math.isfinite(b) else UNBOUNDED
+
+
+RULES: Mapping[str, Callable[[float, float, float, float], Interval]] = {
+    "add": lambda a, b, c, d: (a + c, b + d),
+    "sub": lambda a, b, c, d: (a - d, b - c),
+    "maximum": lambda a, b, c, d: (max(a, c), max(b, d)),
+    "minimum": lambda a, b, c, d: (min(a, c), min(b, d)),
+    "mul": product,
+    "floor_divide": quotient,
+    "remainder": lambda a, b, c, d: (0, d - 1) if 0 < c == d else UNBOUNDED,
+}
+"""The interval of a result from the least and the largest value of both operands."""
+
+
+Sum = tuple[dict[tuple[int, int], int], int]
+"""Whole numbers, each by its trace and index there, how often each is in a sum, and what is added."""
+
+
+def difference(x: object, y: object) -> int | None:
+    """``x - y`` where that is the same number whatever the traced values are, else None."""
+    parts, total = sum_of(x)
+    others, less = sum_of(y)
+    keys = {*parts, *others}
+    return total - less if all(parts.get(k, 0) == others.get(k, 0) for k in keys) else None
+
+
+def sum_of(x: object) -> Sum:
+    """A whole number as a sum."""
+    if type(x) is Tracer and is_whole(x):
+        return sum_at(x._recorder, x._index, DEEPEST)
+    if isinstance(x, int | np.integer):
+        return {}, int(x)
+    return {(0, id(x)): 1}, 0
+
+
+def sum_at(recorder: Recorder, index: int, depth: int) -> Sum:
+    """What is at an index of a trace as a sum."""
+    step = recorder.steps[index]
+    if type(step) is tuple and depth:
+        primitive, *operands = step
+        if primitive.name in ("add", "sub", "mul", "cast") and not any(
+            recorder.avals[k].shape or recorder.avals[k].dtype.kind not in "iu" for k in operands
+        ):
+            sums = [sum_at(recorder, k, depth - 1) for k in operands]
+            if primitive.name == "cast":
+                return sums[0]
+            (a, m), (b, n) = sums
+            if primitive.name != "mul":
+                sign = 1 if primitive.name == "add" else -1
+                return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {*a, *b}}, m + sign * n
+            if not a or not b:
+                scaled, factor = (b, m) if not a else (a, n)
+                return {k: factor * count for k, count in scaled.items()}, m * n
+    given = recorder.values.get(index)
+    if isinstance(given, np.integer):
+        return {}, int(given)
+    if type(given) is Tracer and is_whole(given):
+        return sum_of(given)
+    return {(id(recorder), index): 1}, 0
+
+
+def natural_order(kept: Sequence[str]) -> tuple[int, ...]:
+    """The axes of what is gathered, windows first, in the order of the index: "window" or "span" for each."""
+    windows = kept.count("window")
+    counts = {"window": 0, "span": windows}
+    order: list[int] = []
+    for kind in kept:
+        order.append(counts[kind])
+        counts[kind] += 1
+    return tuple(order)
