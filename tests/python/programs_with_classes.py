@@ -46,12 +46,6 @@ class Seq:
     def __neg__(self):
         return Seq(np.array([-v for v in self.d]))
 
-    def __mod__(self, k):
-        return math.fmod(self.d[0], k)
-
-    def __divmod__(self, k):
-        return math.floor(self.d[0] / k), math.sin(self.d[1])
-
     def __round__(self, n=0):
         return math.sin(self.d[2])
 
@@ -109,8 +103,7 @@ def setitem(x):
 
 def unaries(x):
     s = Seq(x)
-    q, r = divmod(s, 0.3)
-    return abs(s) + abs(-s) * x[0] + s % 0.3 + q * x[0] + r + round(s) + (s & s) + ~s
+    return abs(s) + abs(-s) * x[0] + round(s) + (s & s) + ~s
 
 
 def asked(x):

@@ -39,14 +39,13 @@ BINARY: dict[type[ast.AST], str] = {
     ast.FloorDiv: "floordiv",
     ast.Pow: "pow",
     ast.MatMult: "matmul",
-    ast.Mod: "mod",
     ast.BitAnd: "and",
     ast.BitOr: "or",
     ast.BitXor: "xor",
     ast.LShift: "lshift",
     ast.RShift: "rshift",
 }
-"""Binary operators, as the methods of classes name them."""
+"""Binary operators, as the methods of classes name them; ``%`` mostly formats texts."""
 UNARY: dict[type[ast.AST], str] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 """Operators of one operand."""
 COMPARED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
@@ -56,11 +55,9 @@ SETS = "set()"
 _COMPARISONS = frozenset(f"__{name}__" for name in COMPARED)
 _ADDING = frozenset({"__add__", "__radd__"})
 
-_ONE = (abs, len, iter, next, float, int, complex, bool, round, divmod, reversed)
-_ONE_OF_MATH = (math.floor, math.ceil, math.trunc)
-_OF_ONE: dict[Any, frozenset[str]] = {
-    function: frozenset({f"__{function.__name__}__"}) for function in (*_ONE, *_ONE_OF_MATH)
-}
+# What `float`, `int` and `divmod` meet is read at the instruction that calls them: nothing stands between.
+_ONE = (abs, len, iter, next, bool, round, reversed)
+_OF_ONE: dict[Any, frozenset[str]] = {function: frozenset({f"__{function.__name__}__"}) for function in _ONE}
 ASKED: dict[Any, frozenset[str]] = {
     **_OF_ONE,
     **dict.fromkeys([list, tuple, set, frozenset, any, all, enumerate, zip, map, filter, deque], ITERATION),
