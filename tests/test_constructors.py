@@ -594,3 +594,40 @@ def test_without_a_source_the_errors_stay() -> None:
     exec("def f(x):\n    z = np.zeros(3)\n    z[0] = x[0]\n    return z.sum()", names)
     with pytest.raises(FuncgradError, match=r"Make the array with fg\.numpy\.zeros"):
         fg.grad(names["f"])(X)
+
+
+def test_ndarray_is_a_constructor_where_it_is_given_no_buffer():
+    def f(x):
+        a = np.ndarray(3)
+        b = np.ndarray((2, 3), dtype=np.float64)
+        c = np.ndarray(shape=(3,), dtype=x.dtype)
+        for i in range(3):
+            a[i] = x[i] ** 2
+            b[:, i] = a[i]
+            c[i] = np.sin(a[i])
+        return np.sum(a) + np.sum(b**2) + np.sum(c)
+
+    x = np.array([0.3, 0.7, 1.1])
+    expected = 2 * x + 8 * x**3 + 2 * x * np.cos(x**2)
+    np.testing.assert_allclose(fg.grad(f)(x), expected, rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(x), expected, rtol=1e-12)
+
+
+def test_ndarray_of_a_buffer_is_a_view_of_it():
+    held = np.arange(3.0)
+
+    def f(x):
+        seen = np.ndarray(3, np.float64, held)
+        return np.sum(x * seen)
+
+    np.testing.assert_allclose(fg.grad(f)(np.ones(3)), held)
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(np.ones(3)), held)
+
+    def g(x):
+        seen = np.ndarray(3, np.float64, buffer=held)
+        seen[0] = x[0]
+        return np.sum(seen)
+
+    with pytest.raises(fg.errors.FuncgradError):
+        fg.grad(g)(np.ones(3))
+    np.testing.assert_array_equal(held, np.arange(3.0))

@@ -498,6 +498,18 @@ def numeric_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return all(np.dtype(x).kind in "fciub" for x in names) and "like" not in kwargs
 
 
+def allocated(shape: ShapeLike, dtype: DTypeLike = float, *_: object, order: str | None = None) -> Array:
+    """``np.ndarray`` without a buffer."""
+    return empty(shape, dtype, order or "C")
+
+
+def owns_its_memory(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether ``np.ndarray`` is asked for memory of its own."""
+    others = {"buffer", "offset", "strides"}
+    return len(args) <= 2 and others.isdisjoint(kwargs) and numeric_dtype(args, kwargs)
+
+
+stands_in(np.ndarray, allocated, owns_its_memory)
 for _theirs, _ours in {
     np.zeros: zeros,
     np.ones: ones,

@@ -52,6 +52,7 @@ _MAKERS: tuple[Any, ...] = (
     *(np.geomspace, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.tri, np.vander, np.diag),
     *(np.diagflat, np.tile, np.repeat, np.indices, np.fromfunction, np.hanning, np.hamming, np.bartlett),
     *(np.blackman, np.kaiser, np.tril, np.triu, np.loadtxt, np.genfromtxt, np.fromstring, np.frombuffer),
+    np.ndarray,
 )
 CONSTRUCTORS = frozenset(_MAKERS)
 """Functions whose results are arrays of their own."""
@@ -92,7 +93,7 @@ def constructing(function: Function) -> Function:
     def construct(*args: Any, **kwargs: Any) -> Any:
         kind = kinds_among(args)
         if kwargs:
-            if "like" in kwargs:
+            if "like" in kwargs or "buffer" in kwargs:
                 return function(*args, **kwargs)
             kind = max(kind, kinds_among(tuple(kwargs.values())))
         if kind == 2:
