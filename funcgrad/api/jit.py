@@ -13,8 +13,9 @@ from funcgrad import tree
 from funcgrad.api.calling.again import is_final, with_packages
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.calling.calls import trace
-from funcgrad.api.calling.closed_over import Copies, equal_programs, reading_in_place, reading_what_was_copied
+from funcgrad.api.calling.closed_over import equal_programs, reading_in_place, reading_what_was_copied
 from funcgrad.api.calling.recent import Recent
+from funcgrad.api.calling.specialization import Specialization, lie_in_rows, read_in_rows
 from funcgrad.api.calling.static_arguments import static_arguments
 from funcgrad.api.calling.transformed import TransformedFunction, function_expected
 from funcgrad.api.calling.written_arguments import Changes, give_back
@@ -52,7 +53,6 @@ from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.tree.straight import straight_call
 from funcgrad.types import Anything, Tree
 
 executables = Later("funcgrad.compile.runtime.executable")
@@ -161,73 +161,6 @@ def without_refs(static: Anything, leaves: list[Any]) -> tuple[Any, list[Any]]:
     return (*static, (REFS, tuple, kinds)), plain_leaves(held)
 
 
-class Specialization:
-    """What was made for one kind of arguments."""
-
-    __slots__ = (
-        *("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program"),
-        *("recurred", "written"),
-    )
-
-    def __init__(
-        self,
-        program: Program,
-        avals: tuple[Aval, ...],
-        out_tree: Any,
-        donated: frozenset[int],
-        copies: Copies,
-        guarded: bool,
-        written: tuple[int, ...] = (),
-    ) -> None:
-        self.program = program
-        self.written = written
-        """The leaves that the function writes into: what it leaves there stands before a guard's result."""
-        self.donated = donated
-        """The leaves whose memory may become a result's."""
-        self.copies = copies
-        """Copies of arrays that the function closes over, to be brought up to date before it is called."""
-        self.guarded = guarded
-        """Whether the last result says that the Program stands for the function at these arguments."""
-        self.avals = avals
-        self.out_tree = out_tree
-        self.recurred = False
-        """Whether a path has been taken a second time: only then it is compiled."""
-        self._executable: Any = None
-        self._straight: Callable[..., Any] | None = None
-
-    @property
-    def executable(self) -> Anything:
-        """The native code, compiled when it is first asked for."""
-        if self._executable is None:
-            # Two threads may both make it; the machine code is built once, and both forms are right.
-            self._executable = executables.compiled(self.program, strict=True, donated=self.donated)
-        return self._executable
-
-    def result(self, outs: Sequence[Any]) -> Tree:
-        """What the function returns, from the results of the Program."""
-        n_last = self.guarded + len(self.written)
-        return tree.unflatten(self.out_tree, outs[:-n_last] if n_last else outs)
-
-    def straight(self, arguments: Anything) -> Callable[..., Any] | None:
-        """The native code as a function of arguments and keyword arguments of this structure."""
-        if self._straight is None:
-            self._straight = straight_call(self.executable.call, arguments, self.out_tree)
-        return self._straight
-
-    def tried(self, values: Sequence[Any]) -> Sequence[Any] | None:
-        """The results of a path for what may be another's, or None where it comes to nothing there.
-
-        What it computes before its guards are looked at may fail: a matrix may be singular that is not even
-        made on the path that these values take. If it is theirs, Python raises the same when it records it.
-        """
-        try:
-            run = self.executable.run if self.recurred else self.program.evaluate
-            outs: Sequence[Any] = run(*values)
-        except Exception:  # noqa: BLE001 - whatever it is, it is no error of a call that does not go here
-            return None
-        return outs
-
-
 class JittedFunction(TransformedFunction[P, R]):
     """The result of `jit`, callable like the function."""
 
@@ -278,7 +211,7 @@ class JittedFunction(TransformedFunction[P, R]):
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         latest = self._latest.get((static, treedef))
-        if latest is not None and not latest.guarded and not latest.written:
+        if latest is not None and not latest.checked:
             latest.copies.refresh()
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
@@ -299,19 +232,32 @@ class JittedFunction(TransformedFunction[P, R]):
                 return self._by_path(key, leaves, args, kwargs)
             except NoPath:
                 raise error from None
+        return self._run(found, (static, treedef), leaves, args, kwargs)
+
+    def _run(
+        self,
+        found: Specialization,
+        kind: tuple[Any, Any],
+        leaves: Sequence[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """The result by what was recorded, or by Python where it does not stand for these arguments."""
+        if not lie_in_rows(leaves, found.in_rows):
+            return self._fun(*args, **kwargs)
         found.copies.refresh()
         recorder = recorder_of([*leaves, *[x for _, x in found.program.captured]])
         if recorder is not None:
             recorder.native = True
             outs = inline(recorder, found.program, leaves)
             return self._checked(found, leaves, outs, args, kwargs)
-        if found.guarded or found.written:
+        if found.checked:
             return self._checked(found, leaves, found.executable.run(*leaves), args, kwargs)
         if len(self._latest) >= MOST_KINDS:
             self._latest.clear()
-        self._latest[static, treedef] = found
-        if not static and not kwargs:
-            self._remember(found, treedef, len(args))
+        self._latest[kind] = found
+        if not kind[0] and not kwargs:
+            self._remember(found, kind[1], len(args))
         return tree.unflatten(found.out_tree, found.executable.run(*leaves))
 
     def _may_have_paths(self, key: Any, before: list[Any], error: FuncgradError) -> bool:
@@ -349,7 +295,7 @@ class JittedFunction(TransformedFunction[P, R]):
         """The path whose guards hold for these values, and its results."""
         full = len(paths) >= MOST_PATHS
         for found in paths:
-            if full and not found.recurred:
+            if (full and not found.recurred) or not lie_in_rows(values, found.in_rows):
                 continue
             found.copies.refresh()
             outs = found.tried(values)
@@ -362,7 +308,7 @@ class JittedFunction(TransformedFunction[P, R]):
         before = held_by(self._fun)
         with paths.left_to_python(self._name, lambda: is_held_still(self._fun, before)):
             found = self._traced(static, treedef, avals, args, kwargs, values)
-        if not is_held_still(self._fun, before):
+        if not is_held_still(self._fun, before) or not lie_in_rows(values, found.in_rows):
             raise NoPath
         paths.insert(0, found)
         return found, found.program.evaluate(*values)
@@ -468,6 +414,7 @@ class JittedFunction(TransformedFunction[P, R]):
         positions = {place: value for place, _, value in static}
         refs: Mapping[int, Callable[[Any], Ref]] = dict(positions.pop(REFS, ()))
         structure: list[Any] = []
+        in_rows: list[int] = []
         changes = Changes()
 
         def call(tracers: list[Tracer]) -> Any:
@@ -497,6 +444,8 @@ class JittedFunction(TransformedFunction[P, R]):
                 traced = trace(
                     self._fun, call, values or avals, "jit", collect, with_values=known, avals=avals
                 )
+            in_rows.clear()
+            in_rows.extend(read_in_rows(traced.recorder, len(avals)))
             program = simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
             return reading_what_was_copied(program, traced.recorder.copied or {}, kept)
 
@@ -512,7 +461,8 @@ class JittedFunction(TransformedFunction[P, R]):
         guarded = type(guards.ok) is Tracer
         # Where a guard fails the function itself needs the arguments.
         donated = frozenset() if guarded else self._donated_leaves(args, positions)
-        return Specialization(program, avals, structure[0], donated, copies, guarded, changes.written)
+        last = (guarded, changes.written, tuple(in_rows))
+        return Specialization(program, avals, structure[0], donated, copies, *last)
 
     def _rewritten(self) -> Function:
         """The function, with statements that ask whether what decides them is traced."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.api.calling.specialization import Specialization
 from funcgrad.api.derivatives.linear_maps import Pullback, Pushforward
-from funcgrad.api.jit import JittedFunction, Specialization
+from funcgrad.api.jit import JittedFunction
 from funcgrad.compile.runtime.cache import CacheInfo
 from funcgrad.display.bars import Bar, bars
 from funcgrad.display.costs import bytes_of, size_words

@@ -244,3 +244,30 @@ def test_what_is_known_is_true(entry: functions.Entry) -> None:
             assert seen == [
                 (n, s // size) for n, s in zip(result.shape, result.strides, strict=True) if n > 1
             ]
+
+
+def test_arguments_of_jitted_functions_in_columns_are_read_as_they_lie(rng):
+    def copied(a):
+        b = a * 2.0
+        v = b.ravel()
+        v[0] = a[0, 1] ** 2
+        return np.sum(b) + np.sum(v)
+
+    def written(a):
+        v = a.ravel()
+        v[0] = 5.0
+        return np.sum(a**2)
+
+    def by_path(a):
+        v = (a + 1.0).ravel()
+        found = [t for t in v if t > 0]
+        v[0] = 3.0
+        return np.sum(v) + len(found) * found[0]
+
+    rows = rng.normal(size=(3, 4))
+    columns = np.asfortranarray(rows)
+    for f in (copied, written, by_path):
+        jitted, gradient = fg.jit(f), fg.jit(fg.grad(f))
+        for x in (rows, columns, rows[::-1], columns, rows):
+            np.testing.assert_allclose(jitted(x.copy("K")), f(x.copy("K")), rtol=1e-12)
+            np.testing.assert_allclose(gradient(x.copy("K")), fg.grad(f)(x.copy("K")), rtol=1e-12)

@@ -11,9 +11,10 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.calling.arguments import here
+from funcgrad.api.calling.specialization import Specialization
 from funcgrad.api.derivatives.jacobians import whole_jacobians
 from funcgrad.api.exporting.exported_structure import Structure, is_taken, structure_of
-from funcgrad.api.jit import JittedFunction, Specialization
+from funcgrad.api.jit import JittedFunction
 from funcgrad.api.python.guarded.decisions import noted_decisions
 from funcgrad.api.python.statement_notes import LoopSite
 from funcgrad.compile.emit.symbols import WRITTEN_OUT
