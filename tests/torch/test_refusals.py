@@ -40,3 +40,21 @@ def test_what_is_next_to_it_is_taken() -> None:
     assert torch.pow(2, exponent=torch.tensor(3.0)) == 8
     assert torch.nn.functional.max_pool1d(torch.ones(0, 1, 4), 2).shape == (0, 1, 2)
     assert torch.nn.functional.avg_pool1d(torch.ones(1, 1, 3), 4, 2, ceil_mode=True).shape == (1, 1, 1)
+
+
+def test_overlapping_windows_are_not_written_in_place():
+    """PyTorch writes them one element after the other, so that an element is changed as often as it is seen."""
+    for view in (
+        lambda x: x.unfold(0, 3, 1),
+        lambda x: x.as_strided((3, 2), (1, 1)),
+        lambda x: x.as_strided((2, 2, 2), (3, 2, 1)),
+    ):
+        x = torch.arange(8.0)
+        with pytest.raises(RuntimeError, match="clone"):
+            view(x).mul_(2)
+        assert x.tolist() == list(range(8))
+        assert view(x).zero_().sum() == 0
+    x = torch.arange(8.0)
+    x.unfold(0, 2, 2).mul_(2)
+    x.as_strided((2, 2), (3, 2)).add_(1)  # interleaved, no element twice
+    assert x.tolist() == [1.0, 2.0, 5.0, 7.0, 8.0, 11.0, 12.0, 14.0]

@@ -63,8 +63,10 @@ _OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
-
-
+_WINDOWS = (
+    "unsupported operation: some elements of the written-to tensor refer to a single memory location, as "
+    "those of overlapping windows do; PyTorch writes them one after the other. Please clone() the tensor."
+)
 _PARTLY = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
     "memory location. Please clone() the tensor before performing the operation."
@@ -149,6 +151,8 @@ def write(t: Tensor, memory: ArrayLike, value: ArrayLike) -> None:
     """Put a value into the memory."""
     if type(memory) is np.ndarray and type(value) is not Tracer:
         require_apart(memory)
+        if not memory.flags.c_contiguous and is_seen_twice(memory) and any(value.strides):
+            raise RuntimeError(_WINDOWS)
         memory[...] = value
         return
     if t._view is not None:
@@ -171,6 +175,22 @@ def require_apart(memory: ArrayLike) -> None:
             raise RuntimeError(_OVERLAP)
     if not memory.flags.writeable:
         raise RuntimeError(_OVERLAP)
+
+
+def is_seen_twice(memory: ArrayLike) -> bool:
+    """Whether elements of an array share memory, as those of overlapping windows do."""
+    spread = 0
+    for step, count in sorted(zip(map(abs, memory.strides), memory.shape, strict=True)):
+        if count > 1:
+            if step <= spread:
+                break
+            spread += step * (count - 1)
+    else:
+        return False
+    at = np.zeros((), np.intp)
+    for step, count in zip(memory.strides, memory.shape, strict=True):
+        at = np.add.outer(at, step * np.arange(count))
+    return bool(np.unique(at).size < at.size)
 
 
 def require_same_or_apart(memory: ArrayLike, read: ArrayLike) -> None:
