@@ -158,7 +158,7 @@ EXTRAS = ("funcgrad.distributed.engines.dask", "funcgrad.distributed.engines.mpi
 
 def test_what_is_taken_from_modules_imported_later_is_there() -> None:
     found = {*taken_later()}
-    assert ("funcgrad.api.jit", "funcgrad.compile.runtime.executable", "compiled") in found
+    assert ("funcgrad.api.calling.specialization", "funcgrad.compile.runtime.executable", "compiled") in found
     absent = [
         each for each in found if each[1] not in EXTRAS and not hasattr(import_module(each[1]), each[2])
     ]

@@ -200,6 +200,9 @@ class Batch:
         """The trace of one example, by the function or by another that stands for it."""
 
         def call(tracers: list[Tracer]) -> Any:
+            for x, layout in zip(tracers, self.mapping.layouts(), strict=True):
+                if layout is not None:
+                    x._recorder.lies[x._index] = layout
             args, kwargs = self.mapping.with_examples(tracers)
             self._changes.watch([*tracers, *self.mapping.shared])
             return function(*args, **kwargs)
@@ -290,6 +293,20 @@ class Mapping:
             for leaf, axis, aval in zip(self._leaves, self._axes, self._avals, strict=True)
             if axis is not None and aval is not None
         ]
+
+    def layouts(self) -> list[str | tuple[Any, int] | None]:
+        """What is known of how an example lies in memory: not in rows, or as an array of a trace around."""
+        found: list[str | tuple[Any, int] | None] = []
+        for leaf, axis, aval in zip(self._leaves, self._axes, self._avals, strict=True):
+            if axis is None or aval is None:
+                continue
+            if type(leaf) is Tracer:
+                found.append("unknown" if axis % aval.ndim else (leaf._recorder, leaf._index))
+            elif isinstance(leaf, np.ndarray) and leaf.size:
+                found.append(None if np.moveaxis(leaf, axis, 0)[0].flags.c_contiguous else "unknown")
+            else:
+                found.append(None)
+        return found
 
     def example_avals(self) -> list[Aval]:
         """The avals of one example."""

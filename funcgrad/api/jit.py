@@ -47,7 +47,6 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ir.text.source_text import SourceText
-from funcgrad.later import Later
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
@@ -55,7 +54,6 @@ from funcgrad.transforms.replay import inline
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.types import Anything, Tree
 
-executables = Later("funcgrad.compile.runtime.executable")
 register()
 
 MOST_KINDS = 1000

@@ -271,3 +271,24 @@ def test_arguments_of_jitted_functions_in_columns_are_read_as_they_lie(rng):
         for x in (rows, columns, rows[::-1], columns, rows):
             np.testing.assert_allclose(jitted(x.copy("K")), f(x.copy("K")), rtol=1e-12)
             np.testing.assert_allclose(gradient(x.copy("K")), fg.grad(f)(x.copy("K")), rtol=1e-12)
+
+
+def test_examples_of_vmap_that_lie_in_another_way_are_refused(rng):
+    def f(a):
+        b = a * 2.0
+        v = b.ravel()
+        v[0] = a[0, 1] ** 2
+        return np.sum(b) + np.sum(v)
+
+    rows = rng.normal(size=(5, 3, 4))
+    expected = [f(x) for x in rows]
+    turned = np.ascontiguousarray(rows.transpose(0, 2, 1)).transpose(0, 2, 1)
+    for g in (fg.vmap(f), fg.jit(fg.vmap(f)), fg.vmap(fg.jit(f)), fg.vmap(fg.value_and_grad(f))):
+        for x in (rows, turned, np.asfortranarray(rows), rows):
+            if x is rows:
+                found = g(x)
+                np.testing.assert_allclose(found[0] if type(found) is tuple else found, expected)
+            else:
+                with pytest.raises(fg.errors.FuncgradError, match="how its elements lie in memory"):
+                    g(x)
+    np.testing.assert_allclose(fg.vmap(f, in_axes=1)(np.moveaxis(rows, 0, 1)), expected)

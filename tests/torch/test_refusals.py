@@ -43,7 +43,7 @@ def test_what_is_next_to_it_is_taken() -> None:
 
 
 def test_overlapping_windows_are_not_written_in_place():
-    """PyTorch writes them one element after the other, so that an element is changed as often as it is seen."""
+    """PyTorch writes one element after the other, and changes each as often as it is seen."""
     for view in (
         lambda x: x.unfold(0, 3, 1),
         lambda x: x.as_strided((3, 2), (1, 1)),

@@ -157,7 +157,10 @@ def layout_at(recorder: Recorder, index: int) -> Layout:
         if missing:  # what is to be found by itself
             here.lies[i] = UNKNOWN
         elif found is not None:
-            here.lies[i] = found[0].lies[found[1]]
+            there = found[0].lies[found[1]]
+            # An example of a batch has an axis less than what it is an example of.
+            same = isinstance(there, str) or there.ndim == here.avals[i].ndim
+            here.lies[i] = there if same else UNKNOWN
         else:
             here.lies[i] = by_operation(here, i, [p[0].lies[p[1]] for p in needed])
     layout: Layout = recorder.lies[index]
