@@ -526,7 +526,8 @@ class Hooks(KeepsNotes, AsksUsers):
             check_unchosen(x)
         note_elements(x)
         check_augmented(x)
-        if current_block() is not None and isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
+        plain = issubclass(type(x), np.ndarray)  # and nothing of ours that stands for an array
+        if current_block() is not None and plain and not INSIDE.becomes_traced(x):
             refuse_change(x, "an array that is not traced is changed in place")
         note_array(x, 0)
         return operated(operation, (x, value), self.function)

@@ -14,9 +14,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from funcgrad.types import Foreign
+if TYPE_CHECKING:
+    from funcgrad.types import Foreign
 
 __all__ = ["READY", "Work", "compiled_object", "data_layout", "host_cpu", "target", "triple"]
 

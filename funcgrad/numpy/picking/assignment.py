@@ -17,7 +17,16 @@ from funcgrad.ir.avals import Shape
 from funcgrad.numpy.arrays.memory import distinct
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.picking import modes
-from funcgrad.numpy.picking.indexing import BasicPlan, Plan, basic_key, basic_plan, getitem, plan_of
+from funcgrad.numpy.picking.indexing import (
+    BasicPlan,
+    Plan,
+    basic_key,
+    basic_plan,
+    getitem,
+    has_traced_lengths,
+    plan_of,
+)
+from funcgrad.numpy.picking.ragged import Ragged, write_part
 from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg
 from funcgrad.ops.elementwise.bivariate import pow as power_of
@@ -36,9 +45,15 @@ from funcgrad.types import Array, ArrayLike, Index
 def setitem(x: Tracer, index: Index, value: ArrayLike) -> None:
     """``x[index] = value``; of repeated positions the last wins, as in NumPy."""
     try:
+        if type(value) is Ragged:
+            write_part(x, index, value)
+            return
         value = converted(value, x.aval.dtype)
         key = (index,) if type(index) is int else basic_key(index)
         if key is None:
+            if has_traced_lengths(x.aval.shape, index):
+                write_part(x, index, value)
+                return
             mask = lone_mask(x, index)
             if mask is not None and len(shape_of(value)) <= x.aval.ndim - mask.ndim:
                 assign(x, as_traced(x, where(spread_mask(mask, x.aval.shape), value, x)))

@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, FuncgradError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.numpy.picking.ragged import READ, part_of
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, Slice, is_whole
 from funcgrad.ops.arrays.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
@@ -345,6 +346,17 @@ def plan_of(x: ArrayLike, index: Index) -> Plan:
     return layout.plan(markers)
 
 
+def has_traced_lengths(shape: Shape, index: Index) -> bool:
+    """Whether a slice in an index has traced bounds, and is no window of known length."""
+    items = index if type(index) is tuple else (index,)
+    if len(items) > len(shape) or any(item is None or item is Ellipsis for item in items):
+        return False
+    return any(
+        isinstance(item, slice) and has_traced_bounds(item) and window_of(item, n) is None
+        for item, n in zip(items, shape, strict=False)
+    )
+
+
 def windows_plan(shape: Shape, items: Sequence[Any]) -> AdvancedPlan:
     """The plan of an index with slices at traced places; raises ConcretizationError where it needs values."""
     entries: list[Any] = []
@@ -469,6 +481,10 @@ def getitem(x: Tracer, index: Index) -> Array:
         key = (index,) if type(index) is int else basic_key(index)
         if key is not None:
             return basic_plan(x.aval.shape, key).read(x)
+        if has_traced_lengths(x.aval.shape, index):
+            part = part_of(x, index)
+            if part is not None:
+                return part
         plan = plan_of(x, index)
         if isinstance(plan, AdvancedPlan) and plan.is_regular and is_array_seen(plan.shape, index):
             return view(x, plan)
@@ -486,4 +502,10 @@ def is_array_seen(shape: Shape, index: object) -> bool:
     )
 
 
+def read_windows(x: Tracer, items: tuple[Any, ...]) -> Array:
+    """``x[items]`` with windows among the items, not a view."""
+    return windows_plan(x.aval.shape, items).get(x)
+
+
+READ.append(read_windows)
 install({"__getitem__": getitem})

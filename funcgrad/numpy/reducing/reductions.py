@@ -92,7 +92,8 @@ LOGADDEXP = Rule("logaddexp", LogSumExp, logaddexp, -np.inf, dict.fromkeys("biu"
 def reduced(rule: Rule, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     """A reduction without further options."""
     plain = not keepdims and (axis is None or type(axis) is int)
-    if plain and type(x) is Tracer and x._view is None:
+    plain = plain and type(x) is Tracer and x.aval.dtype.kind not in rule.dtypes
+    if plain and x._view is None:
         # The common case, on the shortest path: a reduction that has accepted this aval before.
         met = MET.get((rule.primitive, axis, x.aval))
         if met is not None and not x._recorder.closed:
@@ -104,7 +105,7 @@ def reduced(rule: Rule, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     if dtype is not None and dtype is not seen.dtype:
         x = cast(x, dtype)
     found = primitive.bind(x) if axes else strong(x)
-    if plain and axes and type(x) is Tracer and x.aval is seen:
+    if plain and axes:
         if len(MET) >= MOST_MET:
             MET.clear()
         MET[rule.primitive, axis, seen] = primitive, found.aval

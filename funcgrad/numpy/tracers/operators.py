@@ -16,6 +16,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.numpy.elementwise import arithmetic as _public  # noqa: F401 - fills FUNCTIONS, which is read below
 from funcgrad.numpy.elementwise.arithmetic import divmod, positive, power_of  # noqa: A004
 from funcgrad.numpy.elementwise.rounding import round as rounded
+from funcgrad.numpy.picking.ragged import Ragged
 from funcgrad.numpy.tracers.python_numbers import PLAIN, dividing, raising_to_power
 from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.ops.families import Pointwise
@@ -32,7 +33,8 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
 
 def defers_to(other: ArrayLike) -> bool:
     """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
-    return type(other) is not np.ndarray and getattr(type(other), "__array_ufunc__", KNOWN) is None
+    kind = type(other)
+    return kind is not np.ndarray and (kind is Ragged or getattr(kind, "__array_ufunc__", KNOWN) is None)
 
 
 def leaves_to(other: object, name: str, self: Tracer) -> bool:

@@ -20,7 +20,15 @@ from funcgrad.types import ArrayLike, Index, Number
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
 
-__all__ = ["Window", "has_traced_bounds", "interval_of", "natural_order", "note_interval", "window_of"]
+__all__ = [
+    "Window",
+    "difference",
+    "has_traced_bounds",
+    "interval_of",
+    "natural_order",
+    "note_interval",
+    "window_of",
+]
 
 Interval = tuple[float, float]
 UNBOUNDED: Interval = (-math.inf, math.inf)
@@ -29,16 +37,18 @@ DEEPEST = 30
 
 
 class Window(NamedTuple):
-    """The positions ``start + step * k`` along an axis, for k below `size`."""
+    """The positions ``start + step * k`` along an axis, for k below `size`, and none beyond `last`."""
 
     start: Number
     size: int
     step: int
+    last: int | None = None
 
     def positions(self, before: int, after: int) -> ArrayLike:
         """As an index array, with axes of size one before and after."""
         offsets = (np.arange(self.size) * self.step).reshape((1,) * before + (self.size,) + (1,) * after)
-        return self.start + offsets
+        places = self.start + offsets
+        return places if self.last is None else np.minimum(places, self.last)
 
 
 def has_traced_bounds(index: Index) -> bool:

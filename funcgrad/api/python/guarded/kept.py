@@ -498,7 +498,7 @@ def going_on(x: object) -> ConcretizationError:
 def note_array(x: object, index: Index = ()) -> None:
     """Remember that elements of an array of NumPy's are about to be set."""
     kept = _KEPT.get()
-    if kept is None or not isinstance(x, np.ndarray) or INSIDE.is_open(x):
+    if kept is None or not issubclass(type(x), np.ndarray) or INSIDE.is_open(x):
         return
     whole = index is Ellipsis or index == () or (isinstance(index, slice) and index == slice(None))
     for one in kept.around():
