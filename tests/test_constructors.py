@@ -11,6 +11,7 @@ import functools
 import math
 import pickle
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -631,3 +632,18 @@ def test_ndarray_of_a_buffer_is_a_view_of_it():
     with pytest.raises(fg.errors.FuncgradError):
         fg.grad(g)(np.ones(3))
     np.testing.assert_array_equal(held, np.arange(3.0))
+
+
+def test_what_an_array_held_before_gives_no_warning():
+    signalling = np.array([0x7FF0000000000001] * 3, np.uint64).tobytes()  # as np.empty may find in memory
+
+    def f(x):
+        z = np.frombuffer(bytearray(signalling))
+        for i in range(3):
+            z[i] = x[i] ** 2
+        return np.sum(z)
+
+    x = np.array([0.3, 0.7, 1.1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(fg.grad(f)(x), 2 * x)

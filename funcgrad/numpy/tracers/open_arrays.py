@@ -478,7 +478,11 @@ def become_traced(x: OpenArray) -> None:
     if recorder is None:
         raise RuntimeError("no trace is open")
     array, views = whole._recorder, live_views(whole)
-    fresh = zeros_in(recorder, array) if array.size and not array.any() else constant_in(recorder, whole)
+    fresh = (
+        zeros_in(recorder, array)
+        if array.size and not np.count_nonzero(array)
+        else constant_in(recorder, whole)
+    )
     if array.ndim > 1:
         lie_as(fresh, summarised(np.empty_like(array, np.int8)))
     take_place(whole, fresh, None)
