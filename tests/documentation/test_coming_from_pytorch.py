@@ -93,14 +93,6 @@ def repeated_eigenvalues():
     )
 
 
-@row("numbers for a seed")
-def seeds():
-    torch, facade = both()
-    torch.manual_seed(0)
-    facade.manual_seed(0)
-    assert torch.rand(3).tolist() != facade.rand(3).tolist()
-
-
 @row('another device: `.to("cuda")`')
 def devices():
     with pytest.raises(RuntimeError, match="cuda"):

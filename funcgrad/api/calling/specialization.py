@@ -31,7 +31,12 @@ def lie_in_rows(leaves: Sequence[Any], numbers: Sequence[int]) -> bool:
         x = leaves[k]
         if type(x) is Tracer:
             known = x._recorder.lies.get(x._index)
-            if not isinstance(known, str) or known != "rows":
+            given = x._recorder.values.get(x._index)
+            if isinstance(known, str) and known != "rows":
+                return False
+            if isinstance(known, np.ndarray) or (
+                isinstance(given, np.ndarray) and not given.flags.c_contiguous
+            ):
                 return False
         elif isinstance(x, np.ndarray) and not x.flags.c_contiguous:
             return False

@@ -46,8 +46,8 @@ class Gauge(Method):
 def generalised_pairs(a: Array, b: Array) -> tuple[Array, Array]:
     """Eigenvalues and vectors of length one, both complex.
 
-    >>> fg.grad(lambda s: fg.scipy.linalg.eig(np.diag([2.0, 3.0]), s * np.eye(2))[0].real.sum())(1.0)
-    array(-5.)
+    >>> float(fg.grad(lambda s: fg.scipy.linalg.eig(np.diag([2.0, 3.0]), s * np.eye(2))[0].real.sum())(1.0))
+    -5.0
     """
     if len(shape_of(a)) != 2:
         raise unsupported("scipy.linalg.eig of two matrices in a batch")
