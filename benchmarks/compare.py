@@ -124,7 +124,7 @@ def warm_change(
     """The change of many calls in two processes that stay."""
     try:
         prepared = {
-            name: found.ask(contender, "prepare", workload.name, OURS, effort.warm_up)
+            name: found.ask(contender, "prepare", workload.name, OURS, max(effort.warm_up, workload.warm_up))
             for name, found in workers.items()
         }
     except ContenderError as error:

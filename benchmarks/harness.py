@@ -156,9 +156,10 @@ def warm_entries(
     entries: dict[str, Entry] = {}
     prepared: dict[str, Prepared] = {}
     by_name = {c.name: c for c in present}
+    warm_up = effort.warm_up if effort is QUICK else max(effort.warm_up, workload.warm_up)
     for name, contender in by_name.items():
         try:
-            prepared[name] = workers.ask(contender, "prepare", workload.name, name, effort.warm_up)
+            prepared[name] = workers.ask(contender, "prepare", workload.name, name, warm_up)
         except ContenderError as error:
             entries[name] = Missing(str(error), failed=True)
     results = {name: p.results for name, p in prepared.items() if by_name[name].compared}

@@ -13,6 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from benchmarks.model import OURS
+
 PEERS = ("torch", "autograd", "jax", "numba", "scipy")
 
 BESIDE_SCIPY = ("diffrax", "optimistix")
@@ -41,12 +43,26 @@ def loaded(library: str) -> Any:
     return import_module(library)
 
 
-def settings_of(library: str, module: Any) -> Mapping[str, Callable[[], object]]:
-    """Settings to choose the fastest from, and what applies each.
+def settings_of(library: str, module: Any, threads: int = 0) -> Mapping[str, Callable[[], object]]:
+    """Settings to choose the fastest from, and what applies each; the only one where threads are counted.
 
     torch's own number of threads is every core, which is slower than one thread on small arrays.
     """
     cores = os.cpu_count() or 1
-    if library != "torch" or cores == 1:
-        return {}
-    return {f"{n} thread" + "s" * (n > 1): partial(module.set_num_threads, n) for n in sorted({1, cores})}
+    if library == "torch" and (threads or cores > 1):
+        counts = [threads] if threads else sorted({1, cores})
+        return {setting(n): partial(module.set_num_threads, n) for n in counts}
+    if library == OURS and threads:
+        return {setting(threads): partial(use_threads, threads)}
+    return {}
+
+
+def setting(threads: int) -> str:
+    """What a number of threads is called in the table."""
+    return f"{threads} thread" + "s" * (threads > 1)
+
+
+def use_threads(count: int) -> None:
+    """Let funcgrad's kernels, and the BLAS that they and NumPy call, use so many threads."""
+    import_module("funcgrad.compile.runtime.threads").set_threads(count)
+    import_module("funcgrad.compile.runtime.addresses.blas").set_blas_threads(count)

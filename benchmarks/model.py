@@ -199,6 +199,10 @@ class Workload:
     """Times are divided by this: what one operation takes."""
     rounds: int = 0
     """How many samples of each contender; 0 for the harness's usual number."""
+    threads: int = 0
+    """How many threads torch and funcgrad, BLAS included, may use; 0 for the fastest setting of torch's."""
+    warm_up: float = 0.0
+    """Seconds of calls before the first sample; 0 for the harness's usual number."""
     information: frozenset[str] = frozenset()
     """Contenders shown but left out of "best peer"."""
     left_out: Mapping[str, str] = field(default_factory=dict)

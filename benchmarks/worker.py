@@ -7,6 +7,7 @@ meets all of them alike. Garbage collection stays on: users have it on too.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,8 +17,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from benchmarks.contenders import arrays_of
-from benchmarks.libraries import loaded, settings_of
-from benchmarks.model import Call, Contender, Workload
+from benchmarks.libraries import loaded, settings_of, use_threads
+from benchmarks.model import OURS, Call, Contender, Workload
 from benchmarks.workloads import find
 
 UNSUPPORTED = "unsupported: "
@@ -46,8 +47,8 @@ class Bench:
         self.library = library
         self.numpy = loaded("numpy")
         self.module = loaded(library)
-        self.settings = settings_of(library, self.module)
         self._calls: dict[str, tuple[Callable[[int], float], Callable[[], object] | None]] = {}
+        self._counted = False
 
     def prepare(self, workload: Workload, contender: Contender, warm_up: float) -> Prepared:
         """Build the contender's call, run it until it is warm, and choose the best setting."""
@@ -57,11 +58,12 @@ class Bench:
         sampler = Sampler(call, timed)
         best = Prepared(sampler.warmed(warm_up), "", None)
         applied = None
-        for name, apply in self.settings.items():
+        self._counted = self.library == OURS and workload.threads > 0
+        for name, apply in settings_of(self.library, self.module, workload.threads).items():
             apply()
             seconds = sampler.warmed(warm_up)
             if applied is None or seconds < best.seconds:
-                best, applied = Prepared(seconds, name, None), apply
+                best, applied = Prepared(seconds, "" if workload.threads else name, None), apply
         self._calls[contender.name] = (sampler, applied)
         return best._replace(results=None if workload.self_timed else arrays_of(self.numpy, results))
 
@@ -77,8 +79,11 @@ class Bench:
         return sampler(calls)
 
     def clear(self) -> None:
-        """Forget the calls of the workload that is done."""
+        """Forget the calls of the workload that is done, and how many threads it had."""
         self._calls.clear()
+        if self._counted:
+            use_threads(os.cpu_count() or 1)
+            self._counted = False
 
 
 class Sampler:

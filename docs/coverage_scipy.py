@@ -25,7 +25,8 @@ PACKAGES = {
     "integrate": "Integrals by Leibniz' rule, trajectories by sensitivities or the adjoint "
     "equation, times of events by the zeros that they are.",
     "interpolate": "Derivatives by positions, values and knots.",
-    "linalg": "On traced matrices, real and complex, with derivatives of every order.",
+    "linalg": "On traced matrices, real and complex, with derivatives of every order. `ldl` is refused by "
+    "name, as are `null_space`, `orth` and `subspace_angles` under `jit` and `vmap`: values decide shapes.",
     "fft": "SciPy's own functions on traced arrays, and those of `fg.scipy.fft`, alike.",
     "spatial.distance": "Metrics on real vectors, finite at coincident points.",
     "special": "SciPy's own functions on traced arrays, and those of `fg.scipy.special`, alike.",

@@ -31,14 +31,13 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.control_flow.control import cond, fori_loop, scan, switch, while_loop
     from funcgrad.api.control_flow.refs import freeze, new_ref
     from funcgrad.api.derivatives.differentiate import (
-        grad,
         jvp,
         linear_transpose,
         linearize,
         stop_gradient,
-        value_and_grad,
         vjp,
     )
+    from funcgrad.api.derivatives.gradients import grad, value_and_grad
     from funcgrad.api.derivatives.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
     from funcgrad.api.exporting.export import export
     from funcgrad.api.exporting.interop import logp_callback, low_level_callable, njit_callable
@@ -141,9 +140,8 @@ _NAMES = {
     "api.rules.closures": ("closure_convert", "custom_gradient"),
     "api.control_flow.control": ("cond", "fori_loop", "scan", "switch", "while_loop"),
     "api.rules.custom": ("checkpoint", "custom_jvp", "custom_vjp"),
-    "api.derivatives.differentiate": (
-        *("grad", "jvp", "linear_transpose", "linearize", "stop_gradient", "value_and_grad", "vjp"),
-    ),
+    "api.derivatives.differentiate": ("jvp", "linear_transpose", "linearize", "stop_gradient", "vjp"),
+    "api.derivatives.gradients": ("grad", "value_and_grad"),
     "api.inspection.explain": ("explain",),
     "api.exporting.export": ("export",),
     "api.flat": ("ravel_pytree",),

@@ -75,8 +75,19 @@ def constructors(seen: bool) -> None:
     os.environ[_CONSTRUCTORS] = "1" if seen else "0"
 
 
+def says(name: str) -> bool:
+    """Whether the environment may have a variable: at once where Python keeps it in a dictionary.
+
+    ``os.environ`` raises and catches KeyError for what it has not, which un-jitted calls would wait for.
+    """
+    held = getattr(os.environ, "_data", None)
+    return type(held) is not dict or os.environ.encodekey(name) in held
+
+
 def constructors_are_seen() -> bool:
     """Whether traced functions see NumPy's constructors make arrays of traces."""
+    if not says(_CONSTRUCTORS):
+        return True
     return os.environ.get(_CONSTRUCTORS, "").lower() not in _OFF
 
 

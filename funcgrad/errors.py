@@ -253,11 +253,34 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     >>> did_you_mean("arctahn", ["arcsin", "arctan", "arctanh", "sum"])
     "Did you mean 'arctan', 'arctanh' or 'arcsin'?"
     """
+    if name.startswith("__"):
+        # Python asks every module that is imported from for `__path__`: that is nobody's mistake.
+        return ""
     close = [repr(found) for found in difflib.get_close_matches(name, sorted(set(candidates)))]
     if not close:
         return ""
     listed = " or ".join(filter(None, [", ".join(close[:-1]), close[-1]]))
     return f"Did you mean {listed}?"
+
+
+_OF_JAX: dict[str, object] = {
+    "ConcretizationTypeError": (ConcretizationError, TracedBranchError),
+    "JAXIndexError": IndexingError,
+    "JAXTypeError": FuncgradError,
+    "NonConcreteBooleanIndexError": (IndexingError, ConcretizationError),
+    "TracerArrayConversionError": ConcretizationError,
+    "TracerBoolConversionError": TracedBranchError,
+    "TracerIntegerConversionError": ConcretizationError,
+    "UnexpectedTracerError": EscapedTracerError,
+}
+"""What programs written for JAX catch under the names of ``jax.errors``."""
+
+
+def __getattr__(name: str) -> object:
+    if name in _OF_JAX:
+        return _OF_JAX[name]
+    advice = did_you_mean(name, [*__all__, *_OF_JAX])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}. {advice}".rstrip())
 
 
 def __dir__() -> list[str]:

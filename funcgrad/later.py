@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = ["Later"]
 
 
@@ -30,7 +32,7 @@ class Later:
     def __repr__(self) -> str:
         return f"Later({self._name!r})"
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         if name.startswith("__"):  # Whoever looks through the names of a file imports nothing by it.
             raise AttributeError(name)
         if self._module is None:

@@ -148,7 +148,7 @@ def scan(
     if not trips or not values_exist((init, leaves)):
         return control.scan(f, init, xs, length, reverse)
 
-    def piece(carry: Any, rows: Any, n: int) -> Any:
+    def piece(carry: Tree, rows: Tree, n: int) -> Tree:
         return control.scan(f, carry, rows, n, reverse)
 
     piece.__name__ = getattr(f, "__name__", "scan")
@@ -184,7 +184,7 @@ def fori_loop(
     first = operator.index(lower)
     trips = max(operator.index(upper) - first, 0)
 
-    def step(state: Any, _: None) -> Any:
+    def step(state: Tree, _: None) -> Tree:
         i, value = state
         return (i + 1, body_fun(i, value)), None
 
@@ -212,13 +212,13 @@ def while_loop(
     if not values_exist(init_val):
         return control.while_loop(cond_fun, body_fun, init_val)
 
-    def piece(state: Any, stop: Any) -> Any:
-        def goes_on(state: Any) -> Any:
+    def piece(state: Tree, stop: Array) -> Tree:
+        def goes_on(state: Tree) -> Array:
             going = cond_fun(state[1])
             is_boolean = aval_of_any(going).dtype.kind == "b"
             return going & (state[0] < stop) if is_boolean else going
 
-        def step(state: Any) -> Any:
+        def step(state: Tree) -> Tree:
             return state[0] + 1, body_fun(state[1])
 
         step.__name__ = getattr(body_fun, "__name__", "body")
@@ -241,7 +241,7 @@ def while_loop(
 
 
 def _of_value(report: Report) -> Report:
-    def report_value(state: Any) -> Mapping[str, object]:
+    def report_value(state: Tree) -> Mapping[str, object]:
         return report(state[1])
 
     return report_value
@@ -306,12 +306,12 @@ def evaluated(result: Tree) -> Tree:
     return result
 
 
-def _rows(x: Any, start: int, stop: int) -> Any:
+def _rows(x: Array, start: int, stop: int) -> Array:
     rows: Any = x if isinstance(x, Tracer | np.ndarray) else np.asarray(x)
     return rows[start:stop]
 
 
-def _joined(*parts: Any) -> Any:
+def _joined(*parts: Array) -> Array:
     if any(isinstance(part, Tracer) for part in parts):
         return concatenate(parts, 0)
     return np.concatenate(parts)

@@ -25,6 +25,7 @@ __all__ = [
     "Source",
     "installed_package",
     "is_library_code",
+    "label_of",
     "strip_library_frames",
     "user_location",
     "user_location_of",
@@ -208,7 +209,7 @@ def _place_of(code: CodeType, lasti: int) -> _Place:
         line, end_line, column, end_column = code.co_firstlineno, None, None, None
     return _Place(
         file=code.co_filename,
-        label=_label_of(code.co_filename),
+        label=label_of(code.co_filename),
         line=line,
         end_line=line if end_line is None else end_line,
         column=column,
@@ -234,7 +235,7 @@ def _maker_of_condition(instructions: bytes, index: int) -> int:
     return before - 1 if opcode.opname[instructions[2 * before]] == "COPY" else index
 
 
-def _label_of(file: str) -> str:
+def label_of(file: str) -> str:
     """What a reader calls the file: its base name, or the notebook cell it stands for."""
     cell = _cell_of(file)
     if cell is not None:

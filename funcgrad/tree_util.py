@@ -139,7 +139,7 @@ def tree_reduce_associative(
             raise TypeError("Must specify identity for parallel reduction of empty sequence.")
         return identity
 
-    def combined(part: list[Any]) -> Any:
+    def combined(part: list[Any]) -> Tree:
         half = len(part) // 2
         return operation(combined(part[:half]), combined(part[half:])) if half else part[0]
 

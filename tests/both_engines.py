@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from funcgrad import config
-from funcgrad.compile.passes.kernel import Kernel
 from funcgrad.compile.runtime import binaries, executable
+from funcgrad.compile.runtime.call_facts import CallFacts
 from funcgrad.ir.program import Program
 
 SEEN: Counter[str] = Counter()
@@ -30,7 +30,7 @@ class EnginesDiffer(AssertionError):
     """The same text gave two results."""
 
 
-def in_both(kernel: Kernel, program: Program, **options: Any) -> Callable[..., Any]:
+def in_both(kernel: CallFacts, program: Program, **options: Any) -> Callable[..., Any]:
     """A caller that runs a kernel by both engines, and compares."""
     other = {**options, "donated": frozenset()}
     config.engine("numba")
@@ -49,22 +49,22 @@ def in_both(kernel: Kernel, program: Program, **options: Any) -> Callable[..., A
     return call
 
 
-def compare(found: Any, expected: Any, kernel: Kernel) -> None:
+def compare(found: Any, expected: Any, kernel: CallFacts) -> None:
     """Raise EnginesDiffer for results that are not as alike as the text makes them."""
     if found is NotImplemented or expected is NotImplemented:
         if found is not expected:
-            raise EnginesDiffer(f"only one engine took the arguments of\n{kernel.source}")
+            raise EnginesDiffer(f"only one engine took the arguments of\n{kernel.code}")
         return
     for mine, other in zip(several(found), several(expected), strict=True):
         x, y = np.asarray(mine), np.asarray(other)
         if (x.dtype, x.shape) != (y.dtype, y.shape):
-            raise EnginesDiffer(f"{x.dtype}{x.shape} and {y.dtype}{y.shape} of\n{kernel.source}")
+            raise EnginesDiffer(f"{x.dtype}{x.shape} and {y.dtype}{y.shape} of\n{kernel.code}")
         if same(x, y):
             SEEN["same"] += 1
-        elif "plus(" in kernel.source and alike(x, y):
+        elif "plus(" in kernel.code and alike(x, y):
             SEEN["alike"] += 1
         else:
-            raise EnginesDiffer(f"{x}\nand\n{y}\nof\n{kernel.source}")
+            raise EnginesDiffer(f"{x}\nand\n{y}\nof\n{kernel.code}")
 
 
 def several(found: Any) -> tuple[Any, ...]:

@@ -238,7 +238,7 @@ def test_transform_of_a_jitted_function_is_native() -> None:
 
 def test_what_is_left_to_numpy_is_a_row_of_its_own() -> None:
     def partly(x: Any) -> Any:
-        y = special.jv(2.5, x)
+        y = special.eval_legendre(3, x)
         return np.sum(y * np.exp(x))
 
     found = profiled(fg.jit(partly), np.ones(30))

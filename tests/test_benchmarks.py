@@ -53,6 +53,18 @@ def test_quick_run_of_one_workload_reports_times_and_targets() -> None:
     assert (autograd_target["reached"] is None) == ("missing" in autograd)
 
 
+def test_engines_are_compared_where_both_make_machine_code() -> None:
+    command = [sys.executable, "-m", "benchmarks.engines", "jit-scalar", "recording"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    heading, _, row, _, *rest = ran.stdout.splitlines()
+    assert heading.startswith("| row | machine code, direct | by Numba | a call, direct |")
+    assert row.startswith("| jit-scalar | ")
+    assert row.count(" µs ") == 2
+    assert all(float(ratio.strip(" |")) > 0.0 for ratio in row.split(" | ")[-2:])
+    assert rest[:2] == ["nothing compiled: recording", "failed: no row"]
+
+
 def test_a_revision_is_compared_with_itself() -> None:
     ran = benchmarks("--quick", "--compare", "HEAD", "--only", "four-operations")
     lines = ran.stdout.splitlines()

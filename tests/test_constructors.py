@@ -638,7 +638,7 @@ def test_what_an_array_held_before_gives_no_warning():
     signalling = np.array([0x7FF0000000000001] * 3, np.uint64).tobytes()  # as np.empty may find in memory
 
     def f(x):
-        z = np.frombuffer(bytearray(signalling))
+        z = np.frombuffer(signalling).copy()
         for i in range(3):
             z[i] = x[i] ** 2
         return np.sum(z)
@@ -647,3 +647,15 @@ def test_what_an_array_held_before_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_allclose(fg.grad(f)(x), 2 * x)
+
+
+def test_enumerated_elements_are_of_their_own_dtype():
+    kinds = []
+
+    def f(x):
+        for _, count in np.ndenumerate(np.arange(3, dtype=np.int8)):
+            kinds.append(count.dtype)
+        return sum([v * (i + 1) for (i,), v in np.ndenumerate([x, 2.0 * x])])
+
+    assert fg.grad(f)(3.0) == 5.0
+    assert set(kinds) == {np.dtype(np.int8)}

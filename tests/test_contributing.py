@@ -74,8 +74,12 @@ def test_markers_and_profiles_exist() -> None:
     for words in COMMANDS:
         if "pytest" in words and words.count("-m") == 2:
             assert f"{words[words.index('-m', words.index('pytest')) + 1]}(" in markers
-    (profile,) = re.findall(r"--hypothesis-profile=(\w+)", GUIDE)
-    assert f'"{profile}"' in (ROOT / "tests/conftest.py").read_text(encoding="utf-8")
+    profiles = re.findall(r"--hypothesis-profile=(\w+)", GUIDE)
+    assert sorted(profiles) == ["explore", "soak"]
+    registered = (ROOT / "tests/conftest.py").read_text(encoding="utf-8")
+    assert all(
+        f'register_profile(\n    "{x}"' in registered or f'_profile("{x}"' in registered for x in profiles
+    )
 
 
 def test_citation_has_what_the_format_asks_for() -> None:

@@ -7,6 +7,7 @@ because no gradient passes through it. A gradient of zeros without a word is a f
 from __future__ import annotations
 
 import array
+import ast
 import cmath
 import contextlib
 import copy
@@ -23,6 +24,7 @@ import math
 import operator
 import pickle
 import random
+import re
 import statistics
 import struct
 import warnings
@@ -148,6 +150,13 @@ CLOSED: dict[str, Door] = {
     "'%.6f' % t read back": lambda y: float("%.6f" % y[0]) * y[1],  # noqa: UP031 - the older way is meant
     "f'{t:.6f}' read back": lambda y: sum(float(s) for s in [f"{v:.6f}" for v in y]) * y[0],
     "'{:.6f}'.format(t) read back": lambda y: float("{:.6f}".format(y[0])) * y[1],  # noqa: UP032 - the older way is meant
+    "Decimal(f'{t:.6f}')": lambda y: float(decimal.Decimal(f"{y[0]:.6f}")) * y[1],
+    "Fraction(f'{t:.6f}')": lambda y: float(fractions.Fraction(f"{y[0]:.6f}")) * y[1],
+    "literal_eval(f'{t:.6f}')": lambda y: ast.literal_eval(f"{y[0]:.6f}") * y[1],
+    "eval(f'{t:.6f}')": lambda y: eval(f"{y[0]:.6f}") * y[1],
+    "json.loads(f'{t:.6f}')": lambda y: json.loads(f"{y[0]:.6f}") * y[1],
+    "Decimal('%.6f' % t)": lambda y: float(decimal.Decimal("%.6f" % y[0])) * y[1],  # noqa: UP031
+    "a set": lambda y: sum({y[0], y[1]}),
     "str(t) read back": lambda y: float(str(y[0])) * y[1],
     "np.nditer of several": lambda y: sum([u * v for u, v in np.nditer([y, y])]),
     "dict key": lambda y: {y[0]: 1.0}[y[0]] * y[1],
@@ -249,7 +258,7 @@ CLOSED: dict[str, Door] = {
     "series[0] = t": lambda y: pd.Series([1.0, 2.0, 3.0]).__setitem__(0, y[0]) or y[0],
 }
 
-BY_PYTHON = {"dict key", "lru_cache", "y.tobytes"}
+BY_PYTHON = {"y.tobytes"}
 """Doors that Python or NumPy closes by itself: they take no object that is unknown to them."""
 
 KEPT: dict[str, Door] = {
@@ -527,3 +536,50 @@ def test_values_in_nested_transforms() -> None:
         fg.grad(lambda y: fg.grad(inner)(1.0, y))(2.0)
     assert fg.grad(lambda y: fg.grad(inner)(1.0, stop(y)) * y)(2.0) == 2.0
     assert fg.grad(inner)(1.0, 2.0) == 2.0
+
+
+def kept_before_it_is_read(y: Any) -> Any:
+    text = f"{y[0]:.6f}"
+    return float(decimal.Decimal(text)) * y[1]
+
+
+def written_to_a_stream(y: Any) -> Any:
+    stream = io.StringIO()
+    print(f"{y[0]:.6f}", file=stream)
+    return float(stream.getvalue()) * y[1]
+
+
+def test_numbers_that_were_counted_are_keys_under_jit_too() -> None:
+    def f(y: Any) -> Any:
+        found = {0: y[1], 1: y[2] ** 2, 2: y[0] * y[1]}
+        return found[int(y[0] * 2.0)] * y[0]
+
+    jitted = fg.jit(fg.grad(f))
+    for y in (Y, Y * 0.5, Y * 1.7, Y):
+        np.testing.assert_allclose(jitted(y), fg.grad(f)(y))
+
+
+def test_text_that_is_taken_apart_is_text() -> None:
+    """The limit that docs/design/values-while-recording.md states: what may be printed may be read back."""
+    doors: list[Door] = [
+        lambda y: float(f" {y[0]:.6f} ".strip()) * y[1],
+        lambda y: float(f"{y[0]:.6f},{y[1]:.6f}".split(",")[0]) * y[1],
+        lambda y: np.fromstring(np.array2string(y)[1:-1], sep=" ")[0] * y[1],
+        lambda y: np.array([f"{v:.6f}" for v in y]).astype(float)[0] * y[1],
+        lambda y: float("0" + f"{y[0]:.6f}") * y[1],
+        lambda y: float(f"{y[0]:.6f}"[:4]) * y[1],
+        lambda y: float(re.findall("[0-9.]+", f"{y[0]:.6f}")[0]) * y[1],
+        kept_before_it_is_read,
+        written_to_a_stream,
+    ]
+    for door in doors:
+        np.testing.assert_allclose(fg.grad(door)(Y), [0.0, Y[0], 0.0])
+
+
+def test_powers_of_negative_numbers_are_numpys() -> None:
+    def power(x: Any) -> Any:
+        return (-8.0) ** x
+
+    assert isinstance(power(0.5), complex)
+    assert np.isnan(fg.value_and_grad(power)(0.5)).all()
+    assert np.isnan(fg.jit(fg.grad(power))(0.5))

@@ -12,6 +12,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.tracing.python import attributes
 
 Function = Callable[[Any], Any]
 ERRORS = (ValueError, OverflowError)
@@ -303,3 +304,160 @@ def test_exceptions_are_refused_where_a_function_that_is_called_handles_them() -
         for transform in (fg.grad, fg.jit):
             with pytest.raises(fg.errors.UnsupportedFunctionError, match="traced operations raise none"):
                 transform(f)(np.float64(0.5))
+
+
+# -- errors that are asked for from outside, by a decorator, or counted -------------------------------------
+
+
+def log_or_five(x: Any) -> Any:
+    try:
+        return np.sum(np.log(x - 0.5))
+    except FloatingPointError:
+        return 5.0 * np.sum(x)
+
+
+@np.errstate(all="raise")
+def decorated_log(x: Any) -> Any:
+    return np.sum(np.log(x - 0.5))
+
+
+@np.errstate(divide="raise", invalid="raise")
+def handles_its_own(x: Any) -> Any:
+    return log_or_five(x)
+
+
+@np.errstate(all="ignore")
+def ignores(x: Any) -> Any:
+    return np.sum(np.log(x + 0.5))
+
+
+def calls_a_decorated_one(x: Any) -> Any:
+    try:
+        return decorated_log(x)
+    except FloatingPointError:
+        return 5.0 * np.sum(x)
+
+
+def calls_one_that_handles(x: Any) -> Any:
+    return handles_its_own(x) * 2.0
+
+
+def counts_errors(x: Any) -> Any:
+    seen: list[Any] = []
+    with np.errstate(invalid="call", call=lambda *_: seen.append(1)):
+        total = np.nansum(np.sqrt(x - 0.5))
+    return total * (1 + len(seen))
+
+
+def counts_warnings(x: Any) -> Any:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        total = np.nansum(np.sqrt(x - 0.5))
+    return total * (1 + len(seen))
+
+
+TRANSFORMS: dict[str, Callable[[Function], Function]] = {
+    "grad": fg.grad,
+    "jacfwd": fg.jacfwd,
+    "jit": lambda f: fg.jit(fg.grad(f)),
+    "vmap": lambda f: lambda x: fg.vmap(f)(x[None]),
+}
+
+
+@pytest.mark.parametrize("way", TRANSFORMS)
+@pytest.mark.parametrize("f", [calls_a_decorated_one, calls_one_that_handles, counts_errors, counts_warnings])
+def test_errors_that_a_decorator_raises_or_a_list_counts_are_refused(f: Function, way: str) -> None:
+    with pytest.raises(UnsupportedFunctionError, match="traced operations"):
+        TRANSFORMS[way](f)(np.array([0.3, 0.9]))
+
+
+@pytest.mark.parametrize("way", TRANSFORMS)
+def test_errors_that_numpy_was_told_to_raise_before_are_refused_where_handled(way: str) -> None:
+    x = np.array([0.3, 0.9])
+    before = np.seterr(all="raise")
+    try:
+        with pytest.raises(UnsupportedFunctionError, match=r"np\.seterr is asked to raise"):
+            TRANSFORMS[way](log_or_five)(x)
+        np.testing.assert_allclose(fg.grad(ignores)(x), 1.0 / (x + 0.5))
+    finally:
+        np.seterr(**before)
+    np.testing.assert_allclose(fg.grad(log_or_five)(x + 1.0), 1.0 / (x + 0.5))
+
+
+def test_warnings_that_nobody_reads_are_no_matter() -> None:
+    def f(x: Any) -> Any:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            warnings.warn("an own one", stacklevel=1)
+            count = len(seen)
+            total = np.sum(x * x)
+        return total * count
+
+    np.testing.assert_allclose(fg.grad(f)(np.array([0.3, 0.9])), [0.6, 1.8])
+
+
+# -- indices beyond the end ---------------------------------------------------------------------------------
+
+
+def of_a_list(x: Any) -> Any:
+    try:
+        return [1.0, 2.0][int(x)] * x
+    except IndexError:
+        return x**3
+
+
+def of_a_tuple(x: Any) -> Any:
+    try:
+        return (1.0, 2.0)[int(x)] * x
+    except Exception:  # noqa: BLE001 - as people write it
+        return x**3
+
+
+def set_in_a_list(x: Any) -> Any:
+    numbers = [x, 2.0 * x]
+    try:
+        numbers[int(x)] = 3.0
+    except LookupError:
+        return x**3
+    return numbers[0] * numbers[1]
+
+
+@pytest.mark.parametrize("f", [of_a_list, of_a_tuple, set_in_a_list])
+def test_an_index_beyond_the_end_takes_the_way_of_the_handler(f: Function) -> None:
+    compiled, batched = fg.jit(fg.grad(f)), fg.vmap(fg.grad(f))
+    for x in (0.5, 1.5, 2.5, 0.25):
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        np.testing.assert_allclose([fg.grad(f)(x), compiled(x), batched(np.array([x]))[0]], slope, rtol=1e-6)
+
+
+def test_floats_that_divide_where_a_handler_waits_are_refused_without_values() -> None:
+    def f(x: Any) -> Any:
+        try:
+            scale = 1.0 / float(int(x))
+        except ZeroDivisionError:
+            scale = 7.0
+        return scale * x
+
+    assert fg.grad(f)(0.5) == 7.0
+    with pytest.raises(fg.errors.FuncgradError, match=r"float\(\) makes a number of Python's"):
+        fg.jit(f)(0.5)
+
+
+def test_so_are_they_where_a_class_of_the_users_divides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divisions are calls there, which ask for the class's: `jit` gave infinity instead."""
+    monkeypatch.setattr(attributes, "_HELD", {*attributes._HELD})
+
+    class Ratio:
+        def __truediv__(self, other: Any) -> Any:
+            return other
+
+    def f(x: Any) -> Any:
+        try:
+            scale = 1.0 / float(int(x))
+        except ZeroDivisionError:
+            scale = 7.0
+        return x if isinstance(scale, Ratio) else scale * x
+
+    assert fg.grad(f)(0.5) == 7.0
+    with pytest.raises(fg.errors.FuncgradError, match=r"float\(\) makes a number of Python's"):
+        fg.jit(f)(0.5)

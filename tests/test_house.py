@@ -27,6 +27,8 @@ IMPORTS_IN_FUNCTIONS = 21
 """Statements, whatever they import: of this package, of another, of Python's own."""
 BARE_ANY = 0
 """Public functions and methods with a bare `Any` among what they take or give."""
+LONG_FUNCTIONS = 6
+"""Functions of more than fifty lines, with their docstrings."""
 FULLEST = 19
 """Files in one folder."""
 
@@ -187,6 +189,17 @@ def test_imports_inside_functions_become_no_more() -> None:
 def test_no_file_is_long() -> None:
     lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in modules().items()}
     assert max(lengths.values()) <= LONGEST, Counter(lengths).most_common(3)
+
+
+def test_long_functions_become_no_more() -> None:
+    lines = [
+        ((node.end_lineno or 0) - node.lineno + 1, f"{name}.{node.name}")
+        for name in modules()
+        for node in ast.walk(parsed(name))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    long = [each for each in lines if each[0] > 50]
+    assert len(long) <= LONG_FUNCTIONS, sorted(long)
 
 
 def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from funcgrad.api import jit as jit_module
 from funcgrad.api.calling.calls import TransformCache
 from funcgrad.api.calling.recent import Recent
 from funcgrad.compile.runtime import binaries
+from funcgrad.tracing.python.attributes import names_of_users
 
 
 @pytest.fixture
@@ -96,3 +99,20 @@ def test_programs_that_are_kept_are_not_too_many() -> None:
     assert cache._steps == 5
     cache.get("large", 5000, lambda: "large")
     assert list(cache._entries) == ["large"]
+
+
+def test_classes_are_found_whenever_their_module_comes_and_whatever_it_becomes() -> None:
+    """Modules of libraries are looked through once; those of users again when they have more names."""
+    name = "_module_that_comes_later"
+    module = ModuleType(name)
+    module.__file__ = "/somewhere/_module_that_comes_later.py"
+    assert "read_later" not in names_of_users()
+    try:
+        sys.modules[name] = module
+        names_of_users()
+        kind = type("Later", (), {"read_later": property(lambda self: 1.0), "__module__": name})
+        module.Later = kind
+        assert "read_later" in names_of_users()
+    finally:
+        del sys.modules[name]
+    assert "read_later" not in names_of_users()

@@ -531,7 +531,11 @@ def test_importing_errors_and_source_loads_nothing_heavy() -> None:
     output = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
-    loaded = ["__future__", "funcgrad", *[f"funcgrad.{x}" for x in ("config", "errors", "later", "source")]]
+    loaded = [
+        "__future__",
+        "funcgrad",
+        *[f"funcgrad.{x}" for x in ("config", "errors", "later", "source", "types")],
+    ]
     assert output == f"{loaded}\n"
 
 

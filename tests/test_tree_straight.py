@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict, namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -150,3 +151,43 @@ def test_traced_arguments_are_traced() -> None:
     for _ in range(3):
         square({"x": 3.0})
     assert fg.grad(lambda x: square({"x": x})["y"])(3.0) == 6.0
+
+
+def test_dataclasses_are_made_in_one_call_with_their_static_fields() -> None:
+    @dataclass
+    class Layer:
+        w: Any
+        name: str = field(metadata={"static": True})
+        made: int = field(default=0, init=False)
+
+        def __post_init__(self) -> None:
+            self.made = 1
+
+    structure = fg.tree.structure(Layer(1.0, "first"))
+    call = straight_call(lambda x: (x * 2.0,), fg.tree.structure(((1.0,), {})), structure)
+    assert call is not None
+    found = call((3.0,), {})
+    assert (type(found), found.w, found.name, found.made) == (Layer, 6.0, "first", 1)
+    entered = []
+    sys.setprofile(lambda frame, event, _: entered.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        call((3.0,), {})
+    finally:
+        sys.setprofile(None)
+    assert entered == ["straight", "<lambda>", "__init__", "__post_init__"]
+
+
+def test_dataclasses_whose_init_takes_other_things_are_set_from_outside() -> None:
+    @dataclass
+    class Turned:
+        x: Any
+        y: Any
+
+        def __init__(self, both: Any) -> None:
+            self.x, self.y = both
+
+    structure = fg.tree.structure(Turned((1.0, 2.0)))
+    call = straight_call(lambda x, y: (y, x), fg.tree.structure(((1.0, 2.0), {})), structure)
+    assert call is not None
+    found = call((3.0, 4.0), {})
+    assert (type(found), found.x, found.y) == (Turned, 4.0, 3.0)

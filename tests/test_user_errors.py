@@ -215,6 +215,39 @@ def test_assigning_a_tracer_into_a_real_array(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+def itself(x: Any) -> Any:
+    return x
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        fg.jit(itself),
+        lambda t: fg.jit(itself)({"x": [t]}),
+        fg.grad(itself),
+        fg.value_and_grad(itself),
+        fg.stop_gradient,
+        fg.checkpoint(itself),
+        fg.numpy.asarray,
+        np.sin,
+        float,
+        bool,
+        lambda t: fg.jvp(itself, (1.0,), (t,)),
+        fg.vjp(itself, 1.0)[1],
+        lambda t: fg.scan(lambda c, x: (c, x), t, np.ones(2)),
+        lambda t: fg.cond(True, itself, itself, t),
+        lambda t: fg.while_loop(lambda c: False, itself, t),
+        lambda t: fg.jit(lambda x: (x, t))(1.0),
+    ],
+)
+def test_a_tracer_that_escaped_is_no_argument(call: Any) -> None:
+    """Nor does it come back from a function that does nothing with it."""
+    kept: list[Any] = []
+    fg.grad(lambda x: (kept.append(x * 3.0), x)[1])(1.0)
+    with pytest.raises(errors.EscapedTracerError, match="is used after its trace ended"):
+        call(kept[0])
+
+
 def test_a_tracer_that_escaped() -> None:
     kept = []
 

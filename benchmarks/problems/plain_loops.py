@@ -92,6 +92,34 @@ def relaxed_adjoint(start):  # type: ignore[no-untyped-def]
     return np.sum(u * u), bar
 
 
+# -- factors of matrices ------------------------------------------------------------------------------------
+
+
+def cholesky(a):  # type: ignore[no-untyped-def]
+    """The logarithm of the determinant, by Cholesky's factor in three loops over the matrix itself."""
+    a = a.copy()
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[i, j]
+            for k in range(j):
+                s -= a[i, k] * a[j, k]
+            if i == j:
+                a[i, j] = np.sqrt(s)
+            else:
+                a[i, j] = s / a[j, j]
+    total = 0.0
+    for i in range(n):
+        total += np.log(a[i, i])
+    return total
+
+
+def cholesky_inputs(_: Any, size: int = 300) -> tuple[Any, ...]:
+    """A positive definite matrix."""
+    a = numbers(size, size)
+    return (a @ a.T + size * np.eye(size),)
+
+
 # -- dynamic programmes -------------------------------------------------------------------------------------
 
 

@@ -141,6 +141,14 @@ WORKLOADS = (
         10.0,
         problems.relaxed_adjoint,
     ),
+    looped(
+        "cholesky",
+        "Cholesky's factor by three loops, 300²",
+        problems.cholesky,
+        problems.cholesky_inputs,
+        None,
+        10.0,
+    ),
     looped("soft-dtw", "soft dynamic time warping, 300²", problems.soft_dtw, array_of(301, 301), None, 10.0),
     looped(
         "hmm",

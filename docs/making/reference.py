@@ -105,6 +105,7 @@ PAGES = (
     Page("funcgrad.torch.distributions.kl", "fg.torch.distributions.kl", entries=False),
     Page("funcgrad.torch.nn.utils.parametrizations", "fg.torch.nn.utils.parametrizations", entries=False),
     Page("funcgrad.torch.nn.utils.parametrize", "fg.torch.nn.utils.parametrize", entries=False),
+    Page("funcgrad.torch.nn.utils.prune", "fg.torch.nn.utils.prune", entries=False),
     Page("funcgrad.torch.nn.utils.rnn", "fg.torch.nn.utils.rnn", entries=False),
     Page("funcgrad.torch.nn.utils.stateless", "fg.torch.nn.utils.stateless", entries=False),
     Page("funcgrad.torch.serialization", "fg.torch.serialization", entries=False),

@@ -33,7 +33,7 @@ from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.batching import batch_program, mapped_outputs
-from funcgrad.types import Array, ArrayLike, Tree
+from funcgrad.types import Array, ArrayLike, Result, Tree
 
 Function = Callable[..., Any]
 Item = TypeVar("Item", bound=np.generic)
@@ -98,7 +98,7 @@ def vmap(
     found: list[Function] = []
     """The function whose statements are recorded, once one has asked for a value: later calls begin there."""
 
-    def batched(*args: Any, **kwargs: Any) -> Any:
+    def batched(*args: Tree, **kwargs: Tree) -> Result:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ArgnumsError(
                 f"vmap with in_axes={in_axes!r} expects {len(in_axes)} positional arguments, got {len(args)}",
@@ -175,7 +175,7 @@ def as_it_stands(
         ):
             raise
 
-    def drawing_from_its_own(*args: Any, **kwargs: Any) -> Any:
+    def drawing_from_its_own(*args: Tree, **kwargs: Tree) -> Result:
         with noting_made():
             return again(*args, **kwargs)
 
@@ -199,7 +199,7 @@ class Batch:
     def recorded(self, function: Function) -> Traced:
         """The trace of one example, by the function or by another that stands for it."""
 
-        def call(tracers: list[Tracer]) -> Any:
+        def call(tracers: list[Tracer]) -> Result:
             for x, layout in zip(tracers, self.mapping.layouts(), strict=True):
                 if layout is not None:
                     x._recorder.lies[x._index] = layout
@@ -210,7 +210,7 @@ class Batch:
         avals = self.mapping.example_avals()
         return trace(self._fun, call, self.batches, "vmap", self._collect, with_values=False, avals=avals)
 
-    def _collect(self, result: Any) -> list[Any]:
+    def _collect(self, result: Result) -> list[Any]:
         outs, self._out_tree = tree.flatten(result)
         self.mapping.refuse_written(self.name, self._changes.written)
         return [*outs, *self._changes.left(self.name)]
@@ -246,7 +246,7 @@ class Mapping:
     __slots__ = ("_avals", "_axes", "_leaves", "_treedef", "shared", "size")
 
     def __init__(
-        self, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis_size: int | None
+        self, in_axes: Tree, args: tuple[Any, ...], kwargs: dict[str, Any], axis_size: int | None
     ) -> None:
         leaves, args_tree = tree.flatten(args)
         axes = tree.flatten_prefix(in_axes, args_tree, "in_axes")
@@ -330,7 +330,7 @@ class Mapping:
         count = args_tree.num_leaves
         return tree.unflatten(args_tree, leaves[:count]), tree.unflatten(named_tree, leaves[count:])
 
-    def _not_mapped(self, x: Any) -> Any:
+    def _not_mapped(self, x: Array) -> Array:
         if not isinstance(x, np.ndarray):
             return x
         traced = captured(x, active_recorder())

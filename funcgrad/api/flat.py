@@ -18,7 +18,8 @@ from funcgrad.ops.elementwise.complexes import real
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array
+from funcgrad.tree import TreeDef
+from funcgrad.types import Anything, Array
 
 Tree = TypeVar("Tree")
 
@@ -70,7 +71,7 @@ class Unravel:
 
     __slots__ = ("_leaves", "_size", "_treedef")
 
-    def __init__(self, treedef: Any, avals: Sequence[Aval]) -> None:
+    def __init__(self, treedef: TreeDef, avals: Sequence[Aval]) -> None:
         self._treedef = treedef
         self._leaves = tuple([(a.shape, a.dtype) for a in avals])
         self._size = sum(a.size for a in avals)
@@ -78,7 +79,7 @@ class Unravel:
     def __repr__(self) -> str:
         return f"<unravel a vector of {self._size} into {self._treedef}>"
 
-    def __call__(self, vector: Any) -> Any:
+    def __call__(self, vector: Array) -> Anything:
         """The tree with the elements of `vector`."""
         vector = asoperand(vector)
         seen = aval_of_any(vector)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -12,49 +12,42 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.calling.again import is_final, with_packages
 from funcgrad.api.calling.arguments import here
-from funcgrad.api.calling.calls import trace
-from funcgrad.api.calling.closed_over import equal_programs, reading_in_place, reading_what_was_copied
+from funcgrad.api.calling.closed_over import equal_programs, reading_in_place
 from funcgrad.api.calling.recent import Recent
-from funcgrad.api.calling.specialization import Specialization, lie_in_rows, read_in_rows
+from funcgrad.api.calling.recorded_kinds import REFS, Recording, without_refs
+from funcgrad.api.calling.specialization import Specialization, lie_in_rows
 from funcgrad.api.calling.static_arguments import static_arguments
 from funcgrad.api.calling.transformed import TransformedFunction, function_expected
-from funcgrad.api.calling.written_arguments import Changes, give_back
-from funcgrad.api.control_flow.refs import Ref
+from funcgrad.api.calling.written_arguments import give_back
 from funcgrad.api.inspection.inspect import name_inputs
 from funcgrad.api.inspection.stages import Lowered
 from funcgrad.api.njit.kinds import fixed, is_vectorized, never_fixed, njit_behind
 from funcgrad.api.njit.refusals import call_to_raise, not_traced
 from funcgrad.api.python.functions import recordable_as_given
 from funcgrad.api.python.guarded.decisions import are_noted
-from funcgrad.api.python.guarded.guards import Guards, guarding, require
-from funcgrad.api.python.guarded.kept import held_by, is_held_still, keeping, note_called
+from funcgrad.api.python.guarded.guards import require
+from funcgrad.api.python.guarded.kept import held_by, is_held_still, keeping
 from funcgrad.api.python.guarded.paths import (
     MOST_PATHS,
-    NoPath,
     Paths,
-    recording_path,
     run_by_python,
     unchanged_where_long,
     values_of,
     within_path,
 )
-from funcgrad.api.python.guarded.watched import GLOBAL_GENERATORS
 from funcgrad.api.python.hooks import Hooks
 from funcgrad.api.python.statement_notes import UNROLLED_OPERATIONS
-from funcgrad.compile.runtime.tiering import register
 from funcgrad.errors import FuncgradError, StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ir.text.source_text import SourceText
-from funcgrad.tracing.labelled import plain_leaves
-from funcgrad.tracing.recorder import active_recorder, recorder_of
+from funcgrad.tracing.reading import NoPath, Unguarded
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
-from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Anything, Tree
-
-register()
+from funcgrad.tree import TreeDef
+from funcgrad.types import Anything, Result, Tree
 
 MOST_KINDS = 1000
 """Kinds of arguments that one function is kept for, of some ten kilobytes each; the oldest are made again."""
@@ -120,43 +113,23 @@ def jit(
     5.0
     """
     if fun is None:
-
-        def decorate(function: Function) -> JittedFunction[..., Any]:
-            return jit(
-                function,
-                static_argnums=static_argnums,
-                static_argnames=static_argnames,
-                donate_argnums=donate_argnums,
-                control_flow=control_flow,
-                unroll=unroll,
-            )
-
-        return decorate
+        return partial(
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            control_flow=control_flow,
+            unroll=unroll,
+        )
     function_expected(jit, fun)
-    options = {
-        "static_argnums": static_argnums,
-        "static_argnames": static_argnames,
-        "donate_argnums": donate_argnums,
-    }
+    options = {"static_argnums": static_argnums, "static_argnames": static_argnames}
+    options["donate_argnums"] = donate_argnums
     given = {key: value for key, value in options.items() if value != ()}
     if not control_flow:
         given["control_flow"] = False
     if unroll != UNROLLED_OPERATIONS:
         given["unroll"] = operator.index(unroll)
     return JittedFunction(fun, given)
-
-
-REFS = None
-"""The place, among static arguments, of which leaves are places that may be written into."""
-
-
-def without_refs(static: Anything, leaves: list[Any]) -> tuple[Any, list[Any]]:
-    """The leaves with arrays for places that hold them; which these are is part of the key."""
-    kinds = tuple([(k, x.kind) for k, x in enumerate(leaves) if type(x) is Ref])
-    if not kinds:
-        return static, plain_leaves(leaves)
-    held = [x.held if type(x) is Ref else x for x in leaves]
-    return (*static, (REFS, tuple, kinds)), plain_leaves(held)
 
 
 class JittedFunction(TransformedFunction[P, R]):
@@ -205,7 +178,7 @@ class JittedFunction(TransformedFunction[P, R]):
                 if is_final(error):
                     raise
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         latest = self._latest.get((static, treedef))
@@ -239,7 +212,7 @@ class JittedFunction(TransformedFunction[P, R]):
         leaves: Sequence[Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> Any:
+    ) -> Result:
         """The result by what was recorded, or by Python where it does not stand for these arguments."""
         if not lie_in_rows(leaves, found.in_rows):
             return self._fun(*args, **kwargs)
@@ -258,13 +231,15 @@ class JittedFunction(TransformedFunction[P, R]):
             self._remember(found, kind[1], len(args))
         return tree.unflatten(found.out_tree, found.executable.run(*leaves))
 
-    def _may_have_paths(self, key: Any, before: list[Any], error: FuncgradError) -> bool:
+    def _may_have_paths(self, key: Anything, before: list[Any], error: FuncgradError) -> bool:
         """Whether the function may be run again, with values, and what it reads be tested on every call."""
         switched_on = self._options.get("control_flow", True) and self._njit is None and not are_noted()
         has_refs = any(place is REFS for place, *_ in key[0])
         return switched_on and not has_refs and error.has_paths and is_held_still(self._fun, before)
 
-    def _by_path(self, key: Any, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _by_path(
+        self, key: Anything, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Result:
         """The result by the path that these arguments take, recorded where no other call has taken it.
 
         Raises NoPath where none is recorded yet, and this one cannot be.
@@ -277,8 +252,8 @@ class JittedFunction(TransformedFunction[P, R]):
         values = values_of(leaves)
         try:
             found, outs = self._taken(key, paths, values, args, kwargs)
-        except NoPath:
-            if not paths and not paths.too_long:
+        except NoPath as stop:
+            if not paths and not paths.too_long and not isinstance(stop, Unguarded):
                 raise
             self._paths.keep(key, paths)
             return run_by_python(self._fun, leaves, args, kwargs)
@@ -288,7 +263,12 @@ class JittedFunction(TransformedFunction[P, R]):
         return self._checked(found, leaves, outs, args, kwargs)
 
     def _taken(
-        self, key: Any, paths: Paths[Specialization], values: list[Any], args: tuple[Any, ...], kwargs: Any
+        self,
+        key: Anything,
+        paths: Paths[Specialization],
+        values: list[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> tuple[Specialization, Sequence[Any]]:
         """The path whose guards hold for these values, and its results."""
         full = len(paths) >= MOST_PATHS
@@ -315,10 +295,10 @@ class JittedFunction(TransformedFunction[P, R]):
         self,
         found: Specialization,
         leaves: Sequence[Any],
-        outs: Any,
+        outs: Sequence[Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> Any:
+    ) -> Result:
         """The result, if the guards hold; otherwise the user's function is called, and mostly raises."""
         ok = outs[-1] if found.guarded else True
         if type(ok) is Tracer and not ok.has_value():
@@ -334,7 +314,7 @@ class JittedFunction(TransformedFunction[P, R]):
             give_back(self._name, leaves, found.written, values, closed_over)
         return found.result(outs)
 
-    def _remember(self, found: Specialization, treedef: Any, n_args: int) -> None:
+    def _remember(self, found: Specialization, treedef: TreeDef, n_args: int) -> None:
         """Let the next call with the same kind of plain arguments go straight to the native code."""
         if len(found.copies):
             return
@@ -371,7 +351,12 @@ class JittedFunction(TransformedFunction[P, R]):
         return typed, (tuple(others), named)
 
     def _specialization(
-        self, static: Any, treedef: Any, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        static: Anything,
+        treedef: TreeDef,
+        leaves: Sequence[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Specialization:
         avals = tuple([self._aval(x) for x in leaves])
         key = (static, treedef, avals)
@@ -383,7 +368,7 @@ class JittedFunction(TransformedFunction[P, R]):
                 found = self._kinds.keep(key, found)
         return found
 
-    def _aval(self, leaf: Any) -> Aval:
+    def _aval(self, leaf: object) -> Aval:
         if type(leaf) is Tracer:
             return leaf.aval
         if isinstance(leaf, Aval):
@@ -401,66 +386,34 @@ class JittedFunction(TransformedFunction[P, R]):
 
     def _traced(
         self,
-        static: Any,
-        treedef: Any,
+        static: Anything,
+        treedef: TreeDef,
         avals: tuple[Aval, ...],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         values: Sequence[Any] | None = None,
     ) -> Specialization:
         """The function recorded for all arguments of a kind, or for those that take the path of `values`."""
-        positions = {place: value for place, _, value in static}
-        refs: Mapping[int, Callable[[Any], Ref]] = dict(positions.pop(REFS, ()))
-        structure: list[Any] = []
-        in_rows: list[int] = []
-        changes = Changes()
-
-        def call(tracers: list[Tracer]) -> Any:
-            leaves = [refs[k](x) if k in refs else x for k, x in enumerate(tracers)]
-            given, named = tree.unflatten(treedef, leaves)
-            given = [positions.get(n, x) for n, x in enumerate(given)]
-            named = {**named, **{k: v for k, v in positions.items() if isinstance(k, str)}}
-            guards.root = active_recorder()
-            changes.watch(tracers)
-            return function(*given, **named)
-
-        function = self._rewritten()
-        guards = Guards()
-
-        def collect(result: Any) -> list[Any]:
-            outs, out_tree = tree.flatten(result)
-            structure.append(out_tree)
-            return [*outs, *changes.left(self._name), *([guards.ok] if type(guards.ok) is Tracer else ())]
-
-        def recorded() -> Program:
-            nonlocal guards
-            structure.clear()
-            kept.watch(GLOBAL_GENERATORS)
-            note_called(self._fun)
-            known = values is not None
-            with guarding() as guards, recording_path() if known else nullcontext():
-                traced = trace(
-                    self._fun, call, values or avals, "jit", collect, with_values=known, avals=avals
-                )
-            in_rows.clear()
-            in_rows.extend(read_in_rows(traced.recorder, len(avals)))
-            program = simplify_program(traced.recorder.program(range(len(avals)), traced.outputs))
-            return reading_what_was_copied(program, traced.recorder.copied or {}, kept)
-
+        recording = Recording(self._fun, self._rewritten(), self._name, static, treedef, avals)
         with keeping() as kept:
+
+            def recorded() -> Program:
+                return recording.program(values, kept)
+
             with unchanged_where_long(kept):
                 program = recorded()
             kept.refuse_baked(self._name, program, recorded, equal_programs)
         program, copies = reading_in_place(program)
         copies.fill(kept.filled)
+        positions = recording.positions
         numbers = {n for n in positions if isinstance(n, int)}
         others = {k: v for k, v in kwargs.items() if k not in positions}
         name_inputs(program, self._fun, args, others, numbers)
-        guarded = type(guards.ok) is Tracer
+        guarded = type(recording.guards.ok) is Tracer
         # Where a guard fails the function itself needs the arguments.
         donated = frozenset() if guarded else self._donated_leaves(args, positions)
-        last = (guarded, changes.written, tuple(in_rows))
-        return Specialization(program, avals, structure[0], donated, copies, *last)
+        last = (guarded, recording.changes.written, recording.in_rows)
+        return Specialization(program, avals, recording.out_tree, donated, copies, *last)
 
     def _rewritten(self) -> Function:
         """The function, with statements that ask whether what decides them is traced."""

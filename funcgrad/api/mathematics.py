@@ -19,7 +19,7 @@ import numpy as np
 from funcgrad.later import Later
 from funcgrad.ops.elementwise.special import erf, erfc, gammaln
 from funcgrad.tracing.guarded import is_awaited
-from funcgrad.types import ArrayLike, Number
+from funcgrad.types import ArrayLike, Number, Result
 
 __all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function", "raised_as_by_python"]
 
@@ -81,7 +81,7 @@ def gamma(x: Number) -> Number:
 def whole(function: np.ufunc) -> Function:
     """Rounding as `math` has it: the result is an integer."""
 
-    def rounded(x: Any) -> Any:
+    def rounded(x: Number) -> Number:
         return function(x).astype(np.int64)
 
     return rounded
@@ -136,7 +136,7 @@ def of_complex(function: Function) -> Function:
     """A function of complex numbers, which takes real ones as such: the root of -1.0 is no NaN."""
 
     @functools.wraps(function, assigned=("__name__",), updated=())
-    def call(*numbers: Any) -> Any:
+    def call(*numbers: Number) -> Result:
         return function(*[as_complex(x) for x in numbers])
 
     return call

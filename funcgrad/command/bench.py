@@ -19,7 +19,7 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.command.page import paragraph, table_lines
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 __all__ = ["CASES", "PEERS", "Case", "bench"]
 
@@ -139,7 +139,7 @@ def with_torch(case: Case) -> Callable[[], Any]:
     first, *others = [xp.from_numpy(x.copy()) for x in case.arguments]
     first.requires_grad_()
 
-    def call() -> Any:
+    def call() -> Anything:
         (found,) = xp.autograd.grad(case.function(xp, first, *others), first)
         return found
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.ir.text.spelling import captured_text
-from funcgrad.types import Number
+from funcgrad.types import Array, Number
 
 __all__ = ["array_words", "number_words"]
 
@@ -51,17 +49,17 @@ def number_words(number: Number) -> str:
     return str(number)
 
 
-def _few(array: Any) -> str:
+def _few(array: Array) -> str:
     if array.ndim == 0:
         return number_words(array)
     return f"[{', '.join([_few(part) for part in array])}]"
 
 
-def _first(array: Any) -> str:
+def _first(array: Array) -> str:
     return f"first {', '.join([number_words(x) for x in array.flat[:FIRST]])}"
 
 
-def _many(array: Any) -> str:
+def _many(array: Array) -> str:
     kind = array.dtype.kind
     if kind == "b":
         return f"{np.count_nonzero(array)} of {array.size} true, {_first(array)}"

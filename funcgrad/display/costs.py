@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.ir.program import Equation, Program
 from funcgrad.ir.text.spelling import subprograms
+from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
     from funcgrad.ir.avals import Aval
@@ -104,19 +105,19 @@ def _run_by(equation: Equation) -> list[Program]:
     return list(subprograms(equation))
 
 
-def _one_after_another(primitive: Any, held: Sequence[Cost]) -> Cost:
+def _one_after_another(primitive: AnyPrimitive, held: Sequence[Cost]) -> Cost:
     return sum(held, Cost())
 
 
-def _scanned(scan: Any, held: Sequence[Cost]) -> Cost:
+def _scanned(scan: AnyPrimitive, held: Sequence[Cost]) -> Cost:
     return held[0].repeated(scan.length)
 
 
-def _dearest(cond: Any, held: Sequence[Cost]) -> Cost:
+def _dearest(cond: AnyPrimitive, held: Sequence[Cost]) -> Cost:
     return max(held, key=lambda cost: (cost.flops, cost.bytes_moved))
 
 
-def _one_trip(loop: Any, held: Sequence[Cost]) -> Cost:
+def _one_trip(loop: AnyPrimitive, held: Sequence[Cost]) -> Cost:
     return sum(held, Cost(complete=False))
 
 

@@ -18,7 +18,7 @@ from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.printing import Layout, block_names
 from funcgrad.ir.text.spelling import captured_text, context_of, literal_text, parameter_text, programs_in
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -104,7 +104,7 @@ class Words:
             rows += [small(text, "fg-faded") for text in self.parameters(equation)]
         return rows
 
-    def _operand(self, atom: Atom, context: Any) -> str:
+    def _operand(self, atom: Atom, context: Anything) -> str:
         if isinstance(atom, Literal):
             return shortened(literal_text(atom, context), 12)
         return self.names[atom]
@@ -188,7 +188,7 @@ class Words:
         )
 
 
-def _items(value: Any) -> tuple[Any, ...]:
+def _items(value: Anything) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else ()
 
 
@@ -206,7 +206,7 @@ def _flops(cost: Cost) -> str:
     return f"{count_words(cost.flops)} flops{'' if cost.complete else ' a trip'}"
 
 
-def _first_line(source: Any) -> str:
+def _first_line(source: Source) -> str:
     lines = source.text.strip().splitlines()
     return lines[0] if lines else ""
 

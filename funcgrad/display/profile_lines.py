@@ -16,6 +16,7 @@ from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.api.inspection.profile_result import Profile, Row
+    from funcgrad.source import Source
 
 __all__ = ["FunctionLines", "Shown", "function_lines", "percent", "rate_words", "row_place", "time_words"]
 
@@ -110,7 +111,7 @@ def ordered(shares: Sequence[Any]) -> list[Any]:
     return sorted(shares, key=lambda share: -share.fraction)
 
 
-def _place(source: Any) -> str:
+def _place(source: Source | None) -> str:
     return "" if source is None else str(source).rpartition(" in ")[0]
 
 

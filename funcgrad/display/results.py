@@ -46,7 +46,7 @@ def kind_words(kind: Specialization) -> Markup:
     if made is None:
         words += ", recorded, not compiled yet"
     else:
-        words += f", {counted(len(made.kernels), 'kernel')}"
+        words += f", {counted(made.kernel_count, 'kernel')}"
         words += f", {counted(len(made.reasons), 'equation')} left to NumPy" if made.reasons else ""
     return joined([signature(kind.program), tag("span", f": {words}", class_="fg-type")])
 

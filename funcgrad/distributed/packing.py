@@ -20,7 +20,7 @@ from funcgrad.distributed.recipes import dumps
 from funcgrad.errors import DtypeError
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tree import TreeDef
-from funcgrad.types import Tree
+from funcgrad.types import ArrayLike, Tree
 
 __all__ = ["Flat", "Layout", "header_of", "layout_of", "pack", "packed_size", "unpack"]
 
@@ -170,7 +170,7 @@ def _made(treedef: TreeDef, specs: tuple[Spec, ...], objects: bytes) -> Layout:
     return Layout(header, treedef, specs, objects)
 
 
-def _described(pytree: Any) -> tuple[Layout, list[Any]]:
+def _described(pytree: Tree) -> tuple[Layout, list[Any]]:
     leaves, treedef = tree.flatten(pytree)
     leaves = list(plain_leaves(leaves))
     specs = []
@@ -189,7 +189,7 @@ def _described(pytree: Any) -> tuple[Layout, list[Any]]:
     return _made(treedef, tuple(specs), _dumped(objects) if objects else b""), leaves
 
 
-def _spec_of(leaf: Any) -> Spec:
+def _spec_of(leaf: ArrayLike) -> Spec:
     if isinstance(leaf, np.ndarray):
         return Spec("array", leaf.dtype.str, leaf.shape)
     if isinstance(leaf, np.generic):

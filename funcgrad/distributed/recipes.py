@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import io
 import pickle
 import sys
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from types import CodeType
 from typing import Any
 
 from funcgrad.api.calling.transformed import TransformedFunction
@@ -60,7 +64,21 @@ def dumps(value: object, what: str) -> bytes:
                 remedy="cloudpickle sends lambdas, closures and functions of notebooks as well: "
                 "pip install 'funcgrad[dask]', or pip install cloudpickle.",
             ) from None
-    return bytes(cloudpickle.dumps(value, protocol=5))
+    table = cloudpickle.CloudPickler.dispatch_table
+    ours = ChainMap({CodeType: partial(code_with_its_file, table[CodeType])}, table)
+    pickler = type("Pickler", (cloudpickle.CloudPickler,), {"dispatch_table": ours})
+    written = io.BytesIO()
+    pickler(written, protocol=5).dump(value)
+    return written.getvalue()
+
+
+def code_with_its_file(taken_apart: Callable[[CodeType], tuple[Any, ...]], code: CodeType) -> tuple[Any, ...]:
+    """As cloudpickle takes code apart, with the name of its file: errors of workers show the user's line.
+
+    From 3.1.3 on it leaves the name out, so that notebooks send the same bytes each time.
+    """
+    make, given, *rest = taken_apart(code)
+    return make, tuple([code.co_filename if part == "<dynamic-code>" else part for part in given]), *rest
 
 
 def digest_of(data: bytes) -> str:

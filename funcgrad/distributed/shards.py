@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.errors import ShapeError
 from funcgrad.tracing.labelled import plain_leaves
+from funcgrad.types import DTypeLike
 
 if TYPE_CHECKING:
     from funcgrad.distributed.engines.engine import Engine
@@ -41,7 +42,7 @@ class Shards:
         said = f", {known[-1][1]} rows" if known and len(known) == len(self.rows) else ""
         return f"<{len(self)} shards on {self.engine.name}{said}>"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
             "scattered data stays on the workers: it is an argument of steps of fg.distribute, and no array"
         )

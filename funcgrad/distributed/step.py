@@ -26,7 +26,7 @@ from funcgrad.errors import ArgnumsError, DistributedError, UnsupportedFunctionE
 from funcgrad.later import Later
 from funcgrad.source import strip_library_frames
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Result, Tree
+from funcgrad.types import Anything, Array, Result, Tree
 
 __all__ = ["Distributed", "distribute"]
 
@@ -81,17 +81,21 @@ def distribute(
     maker, options, _ = options_of(f)
     mapped = maker == "vmap"
     out_axes = options["out_axes"] if mapped else 0
-    if reduce is None:
-        reduce = "gather" if mapped else "sum"
-    if isinstance(reduce, str) and reduce not in ("sum", "mean", "gather"):
-        raise ValueError(f"reduce is 'sum', 'mean', 'gather' or a function of two results, not {reduce!r}")
     if shared is None:
         shared = shared_of_vmap(options["in_axes"]) if mapped else 1
-    if shared < 0:
-        raise ArgnumsError(f"shared is the number of leading arguments that are sent, not {shared}")
+    reduce = ("gather" if mapped else "sum") if reduce is None else reduce
+    require_known(reduce, shared)
     name = getattr(f, "__name__", type(f).__name__)
     recipe = Recipe(f, name, reduce, aux_of(f, has_aux), jit, threads, out_axes)
     return Distributed(recipe, engine, shared, progress)
+
+
+def require_known(reduce: str | Callable[[Any, Any], Any], shared: int) -> None:
+    """Raise ValueError or ArgnumsError for options that mean nothing."""
+    if isinstance(reduce, str) and reduce not in ("sum", "mean", "gather"):
+        raise ValueError(f"reduce is 'sum', 'mean', 'gather' or a function of two results, not {reduce!r}")
+    if shared < 0:
+        raise ArgnumsError(f"shared is the number of leading arguments that are sent, not {shared}")
 
 
 def shared_of_vmap(in_axes: Tree) -> int:
@@ -164,7 +168,7 @@ class Distributed(Generic[R]):
 
         return self._engine.split(arrays, bounds, local)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> R:
+    def __call__(self, *args: Tree, **kwargs: Tree) -> R:
         """What `f` gives for the shared arguments and all shards together.
 
         Each argument that is data is what `scatter` returned, a collection of the engine's (Dask's arrays,
@@ -184,7 +188,7 @@ class Distributed(Generic[R]):
 
     # -- one call ------------------------------------------------------------------------------------------
 
-    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
         begin = time.perf_counter()
         refuse_traced(args, kwargs)
         if len(args) < self._shared:
@@ -220,7 +224,7 @@ class Distributed(Generic[R]):
         self._note(call, part)
         return result
 
-    def _is_data(self, x: Any) -> bool:
+    def _is_data(self, x: object) -> bool:
         return isinstance(x, Shards) or self._engine.collected([x]) is not None
 
     def _in_shards(self, data: Sequence[Any]) -> list[Shards]:
@@ -342,12 +346,12 @@ def gathered(pieces: list[Any], out_axes: Tree) -> Tree:
     return tree.unflatten(tree.structure(pieces[0]), joined)
 
 
-def _own(leaf: Any) -> Any:
+def _own(leaf: Anything) -> Anything:
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
 def _mean(rows: int) -> Callable[[Any], Any]:
-    def mean(leaf: Any) -> Any:
+    def mean(leaf: Array) -> Array:
         dtype = np.asarray(leaf).dtype
         with np.errstate(invalid="ignore", divide="ignore"):  # the mean of no rows is NaN, as NumPy's is
             return leaf / dtype.type(rows)

@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.distributed.failures import Failure
 from funcgrad.distributed.packing import Flat, header_of, layout_of, pack, unpack
+from funcgrad.types import Tree
 
 __all__ = ["FAN", "Part", "Reduce", "ShardTime", "Sums", "groups", "merged"]
 
@@ -136,7 +137,7 @@ def total(flats: Sequence[Flat]) -> Flat:
 def folded(flats: Sequence[Flat], reduce: Callable[..., Any]) -> Flat:
     """The results put together by the user's function, from left to right."""
 
-    def together(one: Any, other: Any) -> Any:
+    def together(one: Tree, other: Tree) -> Tree:
         return tree.map(reduce, one, other) if isinstance(reduce, np.ufunc) else reduce(one, other)
 
     return pack(functools.reduce(together, [unpack(flat) for flat in flats]))

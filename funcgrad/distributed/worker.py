@@ -21,7 +21,7 @@ from funcgrad.distributed.recipes import Recipe, digest_of, version
 from funcgrad.distributed.sums import Part, ShardTime
 from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.errors import ArgnumsError, ShapeError
-from funcgrad.types import ArrayLike, Tree
+from funcgrad.types import Array, ArrayLike, Result, Tree
 
 __all__ = ["Content", "Loaded", "Place", "Shared", "computed", "part_of", "prepared", "where"]
 
@@ -71,7 +71,7 @@ class Prepared:
             self._functions[static] = found
         return found
 
-    def __call__(self, shared: Content, named: Mapping[str, Any], content: Content) -> Any:
+    def __call__(self, shared: Content, named: Mapping[str, Any], content: Content) -> Result:
         static = tuple([key for key, value in named.items() if not _is_numeric(value)])
         return self.function(static)(*shared, *content, **named)
 
@@ -187,7 +187,7 @@ def to_be_summed(result: object, reduce: object, rows: int) -> Tree:
     return tree.map(_weighted(rows) if reduce == "mean" else _widened, result)
 
 
-def _widened(leaf: Any) -> Any:
+def _widened(leaf: ArrayLike) -> ArrayLike:
     leaf = np.asarray(leaf)
     if leaf.dtype.kind in "bui" and leaf.dtype.itemsize < 8:
         leaf = leaf.astype(np.uint64 if leaf.dtype.kind == "u" else np.int64)
@@ -195,7 +195,7 @@ def _widened(leaf: Any) -> Any:
 
 
 def _weighted(rows: int) -> Callable[[Any], Any]:
-    def weighted(leaf: Any) -> Any:
+    def weighted(leaf: Array) -> Array:
         leaf = np.asarray(leaf)
         dtype = leaf.dtype if leaf.dtype.kind in "fc" else np.dtype(np.float64)
         if not rows:  # whose mean is nothing over nothing
@@ -232,6 +232,6 @@ def unreadable(error: BaseException, place: Place) -> Failure:
     return Failure("worker", place.shard, where(), said, remedy, text="".join(text_of(error)))
 
 
-def _is_numeric(value: Any) -> bool:
+def _is_numeric(value: Tree) -> bool:
     leaves = tree.leaves(value)
     return all(isinstance(x, np.ndarray | np.generic | bool | int | float | complex) for x in leaves)

@@ -46,7 +46,7 @@ class Aval:
     scalar: Aval
     """The aval of a Python scalar that met this dtype: weak and of rank 0."""
 
-    def __new__(cls, shape: Shape, dtype: Any, weak: bool = False) -> Aval:
+    def __new__(cls, shape: Shape, dtype: DTypeLike, weak: bool = False) -> Aval:
         key = (shape, dtype, weak)
         try:
             return INTERNED[key]

@@ -6,7 +6,6 @@ bytes. Walks the equations and never recurses, except into Programs that are par
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
@@ -15,7 +14,11 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Literal, Program, Var
+from funcgrad.later import Later
 from funcgrad.types import Array
+
+# OpenSSL is behind it.
+hashlib = Later("hashlib")
 
 DIGEST_LENGTH = 16
 """Hexadecimal digits of an array's digest: 64 bits, enough to tell the arrays of one process apart."""
@@ -93,4 +96,5 @@ def array_digest(array: Array) -> str:
     head = f"{array.dtype.newbyteorder('=').str}{array.shape}".encode()
     digest = hashlib.sha256(head)
     digest.update(raw_bytes(array).data)
-    return digest.hexdigest()[:DIGEST_LENGTH]
+    found: str = digest.hexdigest()[:DIGEST_LENGTH]
+    return found

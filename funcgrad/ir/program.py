@@ -11,7 +11,7 @@ from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.presenters import presenter
-from funcgrad.types import Anything, Array
+from funcgrad.types import AnyPrimitive, Anything, Array
 
 
 class Var:
@@ -35,7 +35,7 @@ class Literal:
 
     __slots__ = ("aval", "value")
 
-    def __init__(self, value: Any, aval: Aval) -> None:
+    def __init__(self, value: Anything, aval: Aval) -> None:
         self.value = value
         self.aval = aval
 
@@ -61,10 +61,10 @@ class Equation:
 
     def __init__(
         self,
-        primitive: Any,
+        primitive: AnyPrimitive,
         inputs: tuple[Atom, ...],
         outputs: tuple[Var, ...],
-        source: Any = None,
+        source: Anything = None,
     ) -> None:
         self.primitive = primitive
         self.inputs = inputs
@@ -145,7 +145,7 @@ class Program:
         self._runner: Callable[..., tuple[Any, ...]] | None = None
         self._steps = None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         # Slots that have not been filled: the parts of a recorded Program, of which nobody has asked for one.
         if name not in ("captured", "equations", "inputs", "outputs"):
             raise AttributeError(f"a Program has no attribute {name!r}")
@@ -206,7 +206,7 @@ class Program:
     def __repr__(self) -> str:
         return str(self)
 
-    def __call__(self, *args: Any) -> tuple[Any, ...]:
+    def __call__(self, *args: Anything) -> tuple[Any, ...]:
         """Run the Program with NumPy on flat arguments; returns the tuple of outputs.
 
         Raises ShapeError or DtypeError for an argument that is not of the type of its input.

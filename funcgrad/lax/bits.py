@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad import numpy as fnp
@@ -13,7 +11,7 @@ from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, Arrays, DTypeLike
 
 __all__ = ["bitcast_convert_type", "reduce_precision"]
 
@@ -43,7 +41,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
             )
         shape = shape[:-1]
 
-    def read(values: Any) -> Any:
+    def read(values: Array) -> Array:
         return np.frombuffer(np.ascontiguousarray(values).tobytes(), new).reshape(shape)
 
     return pure_callback(read, Aval(shape, new), x)
@@ -80,7 +78,7 @@ def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int)
         return fnp.astype(fnp.where(fnp.isfinite(x), near, x), aval(x).dtype)
 
     @rounded.defjvp
-    def as_it_is(primals: Any, tangents: Any) -> Any:
+    def as_it_is(primals: Arrays, tangents: Arrays) -> Arrays:
         return rounded(*primals), tangents[0]
 
     return rounded(x)

@@ -18,7 +18,7 @@ from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.ops.random.gamma_path import gamma_path_slope
 from funcgrad.scipy import special
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 FLOATS, NUMBERS, SIGNED, WHOLE, ALL = "fc", "iufc", "ifc", "biu", "biufc"
 _WORDS = {"b": "bool", "i": "integer", "u": "unsigned integer", "f": "floating", "c": "complex"}
@@ -49,7 +49,7 @@ def elementwise(
 ) -> Callable[..., Array]:
     """The function of this name; `example` is what it is called with, and what is printed then."""
 
-    def applied(*operands: ArrayLike, **options: Any) -> Array:
+    def applied(*operands: ArrayLike, **options: Option) -> Array:
         if len(operands) != count:
             raise TypeError(f"{name}() takes {count} arguments, and was given {len(operands)}")
         options.pop("accuracy", None)  # How exact XLA is to be: here there is one way.

@@ -53,23 +53,19 @@ def custom_linear_solve(
         turned, of_turned = closure_convert(lambda bar: transpose_solve(transposed(matvec, bar), bar), b)
 
     @custom_vjp
-    def solution(right: Any, hoisted: Any, others: Any, of_transposed: Any) -> Any:
+    def solution(right: Tree, hoisted: Tree, others: Tree, of_transposed: Tree) -> Tree:
         return found(right, *others)
 
-    def forward(right: Any, hoisted: Any, others: Any, of_transposed: Any) -> tuple[Any, Any]:
+    def forward(right: Tree, hoisted: Tree, others: Tree, of_transposed: Tree) -> tuple[Any, Any]:
         x = solution(right, hoisted, others, of_transposed)
         return x, (x, hoisted, others, of_transposed)
 
-    def backward(kept: Any, bar: Any) -> tuple[Any, Any, None, None]:
+    def backward(kept: Tree, bar: Tree) -> tuple[Any, Any, None, None]:
         x, hoisted, others, of_transposed = kept
         if transpose_solve is None:
             raise TypeError("custom_linear_solve: transpose_solve is needed for reverse mode")
-        w = custom_linear_solve(
-            transposed(lambda v: product(v, *hoisted), x),
-            bar,
-            lambda _, right: turned(right, *of_transposed),
-            lambda _, right: found(right, *others),
-        )
+        solves = (lambda _, right: turned(right, *of_transposed), lambda _, right: found(right, *others))
+        w = custom_linear_solve(transposed(lambda v: product(v, *hoisted), x), bar, *solves)
         return w, moved_by(product, x, hoisted, w), None, None
 
     solution.defvjp(forward, backward)
@@ -108,20 +104,20 @@ def custom_root(
     residual, of_residual = closure_convert(f, guess)
     found, of_found = closure_convert(lambda start: solve(f, start), guess)
 
-    def tangent(y: Any, x: Any, hoisted: Any) -> Any:
+    def tangent(y: Tree, x: Tree, hoisted: Tree) -> Tree:
         return tangent_solve(lambda dot: jvp(lambda z: residual(z, *hoisted), (x,), (dot,))[1], y)
 
     inverse, of_inverse = closure_convert(tangent, guess, guess, of_residual)
 
     @custom_vjp
-    def solution(start: Any, hoisted: Any, others: Any, of_tangent: Any) -> Any:
+    def solution(start: Tree, hoisted: Tree, others: Tree, of_tangent: Tree) -> Tree:
         return found(start, *others)
 
-    def forward(start: Any, hoisted: Any, others: Any, of_tangent: Any) -> tuple[Any, Any]:
+    def forward(start: Tree, hoisted: Tree, others: Tree, of_tangent: Tree) -> tuple[Any, Any]:
         x = solution(start, hoisted, others, of_tangent)
         return x, (x, hoisted, of_tangent)
 
-    def backward(kept: Any, bar: Any) -> tuple[None, Any, None, None]:
+    def backward(kept: Tree, bar: Tree) -> tuple[None, Any, None, None]:
         x, hoisted, of_tangent = kept
         (w,) = linear_transpose(lambda y: inverse(y, x, hoisted, *of_tangent), x)(bar)
         return None, moved_by(residual, x, hoisted, w), None, None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.nn.windows import pairs, per_axis
 from funcgrad.numpy.algebra.operands import promoted
 from funcgrad.numpy.arrays.shapes import as_array
@@ -103,7 +101,7 @@ def transposing(strides: Ints, padding: Pairs, dilation: Ints, sizes: Ints) -> A
     """The transpose of a convolution of inputs of these sizes, for operands with channels first."""
     forward: Convolution = Convolution(strides, padding, (1,) * len(strides), dilation)
 
-    def transposed(x: Any, kernel: Any, groups: int) -> Any:
+    def transposed(x: Array, kernel: Array, groups: int) -> Array:
         x, kernel = split_channels(x, groups), split_kernel(kernel, groups)
         return joined_channels(forward.input_bar(x, kernel, sizes, None))
 

@@ -72,7 +72,7 @@ def constant(value: ArrayLike, dtype: DTypeLike = float) -> Initializer:
     [2. 2.]
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         return np.full(tuple(shape), value, dtype)
 
     return init
@@ -85,7 +85,7 @@ def uniform(scale: float = 0.01, dtype: DTypeLike = float) -> Initializer:
     True
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         return scale * random.uniform(key, tuple(shape), dtype)
 
     return init
@@ -98,7 +98,7 @@ def normal(stddev: float = 0.01, dtype: DTypeLike = float) -> Initializer:
     (2, 3)
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         return stddev * random.normal(key, tuple(shape), dtype)
 
     return init
@@ -113,7 +113,7 @@ def truncated_normal(
     True
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         return stddev * random.truncated_normal(key, lower, upper, tuple(shape), dtype)
 
     return init
@@ -146,7 +146,7 @@ def variance_scaling(
     if distribution not in ("normal", "truncated_normal", "uniform"):
         raise ValueError(f"invalid distribution for variance scaling initializer: {distribution}")
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         come, go = fans(shape, in_axis, out_axis)
         deviation = math.sqrt(scale / {"fan_in": come, "fan_out": go, "fan_avg": (come + go) / 2.0}[mode])
         if distribution == "normal":
@@ -174,7 +174,7 @@ def delta_orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: DTypeLike
     (True, 0.0)
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         if len(shape) not in (3, 4, 5) or shape[-1] < shape[-2]:
             raise ValueError(
                 "delta_orthogonal takes three to five sizes, the last not below the one before it, got "
@@ -196,7 +196,7 @@ def orthogonal(scale: float = 1.0, column_axis: int = -1, dtype: DTypeLike = flo
     True
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Any:
+    def init(key: Array, shape: Sequence[int], dtype: DTypeLike = dtype) -> Array:
         if len(shape) < 2:
             raise ValueError("orthogonal initializer requires at least a 2D shape")
         columns = shape[column_axis]

@@ -63,16 +63,17 @@ def max_pool_and_positions(
     >>> print(fg.nn.max_pool_and_positions(x, 2)[1][0, :, 0])
     [1 2]
     """
-    first = channels_first(as_array(x)) if channels_last else as_array(x)
-    sizes = spatial_sizes(first)
+    given = as_array(x)
+    # Channels stay where they are: those of one place are neighbours in memory, and computed together.
+    start = 1 if channels_last else 2
+    sizes = spatial_sizes(given, start)
     shape, steps, around, reach = parameters(sizes, window, strides, padding, dilation)
-    at = WindowArgMax(shape, steps, around, reach).bind(first)
+    at = WindowArgMax(shape, steps, around, reach, 2 - start).bind(given)
     ndim = len(sizes)
     # Where windows do not overlap no element is read twice.
     unique = all(s >= dilated(k, d) for s, k, d in zip(steps, shape, reach, strict=True))
-    flat = TakeAlongAxis(2, unique).bind(flat_windows(first, ndim), flat_windows(at, ndim))
-    out = reshape(flat, shape_of(at))
-    return (channels_to_last(out), channels_to_last(at)) if channels_last else (out, at)
+    flat = TakeAlongAxis(start, unique).bind(flat_windows(given, start, ndim), flat_windows(at, start, ndim))
+    return reshape(flat, shape_of(at)), at
 
 
 def avg_pool(
@@ -96,7 +97,7 @@ def avg_pool(
     [2. 2. 3. 3.]
     """
     first = channels_first(floating(x)) if channels_last else floating(x)
-    sizes = spatial_sizes(first)
+    sizes = spatial_sizes(first, 2)
     shape, steps, around, _ = parameters(sizes, window, strides, padding, 1)
     total = window_sums(first, shape, steps, around)
     if count_padding or not any(sum(entry) for entry in around):
@@ -106,12 +107,12 @@ def avg_pool(
     return channels_to_last(out) if channels_last else out
 
 
-def spatial_sizes(x: ArrayLike) -> Ints:
-    """The sizes of the spatial axes of an array with channels first."""
+def spatial_sizes(x: ArrayLike, start: int) -> Ints:
+    """The sizes of the spatial axes: all but two, from the third on (channels first) or the second."""
     shape: Ints = shape_of(x)
     if len(shape) < 3:
         raise refused(f"pooling of {aval(x)}: it needs axes for examples, channels and space")
-    return shape[2:]
+    return shape[start : start + len(shape) - 2]
 
 
 def parameters(

@@ -1,18 +1,16 @@
 """NumPy's functions on arrays and tracers alike."""
 
-from funcgrad.numpy import linalg as linalg
+import typing as _typing
+
 from funcgrad.numpy import names
-from funcgrad.numpy.algebra import contraction, convolution, products
+from funcgrad.numpy.algebra import contraction, products
 from funcgrad.numpy.algebra.contraction import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.algebra.convolution import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.algebra.einsum import einsum, einsum_path
 from funcgrad.numpy.algebra.products import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.arrays import creation, inquiries, joining, movement, padding, ranges, shapes, views
+from funcgrad.numpy.arrays import creation, inquiries, joining, movement, ranges, shapes, views
 from funcgrad.numpy.arrays.creation import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.inquiries import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.joining import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.movement import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.arrays.padding import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.ranges import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.shapes import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.views import *  # noqa: F403 - what its __all__ names
@@ -34,24 +32,30 @@ from funcgrad.numpy.picking import indexing as indexing
 from funcgrad.numpy.picking import positions, sorting
 from funcgrad.numpy.picking.positions import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.picking.sorting import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.reducing import cumulative, quantiles, reductions, statistics, tabulated, without_nan
+from funcgrad.numpy.reducing import cumulative, reductions, statistics
 from funcgrad.numpy.reducing.cumulative import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.reducing.quantiles import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.reducing.reductions import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.reducing.statistics import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.reducing.tabulated import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.reducing.without_nan import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.tracers import made_inside as _made_inside  # noqa: F401 - enters itself
+from funcgrad.numpy.tracers import instead as _instead  # noqa: F401 - enters itself
 from funcgrad.numpy.tracers import operators as operators
 from funcgrad.numpy.tracers import protocols as protocols
 from funcgrad.numpy.tracers import vectorized_inside as _vectorized_inside  # noqa: F401 - enters itself
 from funcgrad.tracing.tracer import install
 
-__all__ = ["einsum", "einsum_path", "linalg"]
+if _typing.TYPE_CHECKING:  # Imported when they are first asked for: see `funcgrad.numpy.later`.
+    from funcgrad.numpy import linalg as linalg
+    from funcgrad.numpy.algebra.convolution import *  # noqa: F403 - what its __all__ names
+    from funcgrad.numpy.algebra.einsum import einsum as einsum
+    from funcgrad.numpy.algebra.einsum import einsum_path as einsum_path
+    from funcgrad.numpy.arrays.padding import *  # noqa: F403 - what its __all__ names
+    from funcgrad.numpy.reducing.quantiles import *  # noqa: F403 - what its __all__ names
+    from funcgrad.numpy.reducing.tabulated import *  # noqa: F403 - what its __all__ names
+    from funcgrad.numpy.reducing.without_nan import *  # noqa: F403 - what its __all__ names
+
+__all__: list[str] = []
 __all__ += arithmetic.__all__
 __all__ += complexes.__all__
 __all__ += contraction.__all__
-__all__ += convolution.__all__
 __all__ += creation.__all__
 __all__ += cumulative.__all__
 __all__ += elementary.__all__
@@ -60,10 +64,8 @@ __all__ += joining.__all__
 __all__ += logic.__all__
 __all__ += movement.__all__
 __all__ += names.__all__
-__all__ += padding.__all__
 __all__ += positions.__all__
 __all__ += products.__all__
-__all__ += quantiles.__all__
 __all__ += ranges.__all__
 __all__ += reductions.__all__
 __all__ += rounding.__all__
@@ -71,9 +73,7 @@ __all__ += selection.__all__
 __all__ += shapes.__all__
 __all__ += sorting.__all__
 __all__ += statistics.__all__
-__all__ += tabulated.__all__
 __all__ += views.__all__
-__all__ += without_nan.__all__
 __all__.extend(_PUBLIC)
 
 install({"__array_ufunc__": array_ufunc, "__array_function__": array_function})

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, UnsupportedFunctionError
+from funcgrad.ir.avals import Aval
+from funcgrad.later import Later
 from funcgrad.numpy.arrays.memory import laid_out_by
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval, cast
@@ -23,10 +25,12 @@ from funcgrad.ops.rows import BY_UFUNC
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, captured, located
-from funcgrad.tracing.refusals import refused_by_scipy
 from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Array, ArrayLike, Arrays, DTypeLike, Result, UfuncLike
+from funcgrad.types import Anything, Array, ArrayLike, Arrays, AxisLike, DTypeLike, Result, UfuncLike
+
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,6 +39,14 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 UNARY: dict[Any, Unary] = {}
 """Those of them that are one operation on one operand."""
+
+REDUCING: dict[Any, type[Any]] = {}
+"""NumPy's reductions of one array by one operation: what makes it from axes."""
+
+MET: dict[tuple[type[Any] | None, AxisLike, Aval], tuple[Any, Aval]] = {}
+"""Reductions along one axis or all that have been recorded: the operation and the type of its result."""
+
+MOST_MET = 10_000
 
 DEFERRED: dict[tuple[str, str], Callable[..., Any]] = {}
 """The same for ufuncs of packages that may not be imported yet, by module and name."""
@@ -46,7 +58,7 @@ UFUNC_METHODS: dict[tuple[Any, str], Callable[..., Any]] = {}
 LATER: dict[Any, str] = {}
 """NumPy functions by identity, and the module that registers what runs, imported when first asked for."""
 
-LATER_PACKAGES = {"numpy.fft": "funcgrad.numpy.fft"}
+LATER_PACKAGES = {"numpy.fft": "funcgrad.numpy.fft", "numpy.linalg": "funcgrad.numpy.linalg"}
 """The same for all functions of a subpackage of NumPy's that need not be imported yet."""
 
 LATER_UFUNCS = {
@@ -97,9 +109,14 @@ def implemented_in(module: str, *names: str) -> None:
 
 def implementation_of(function: object) -> Callable[..., Any] | None:
     """What stands in for a NumPy function, None where nothing does."""
-    module = LATER.get(function) or LATER_PACKAGES.get(getattr(function, "__module__", ""))
-    if module is not None and function not in FUNCTIONS:
-        import_module(module)
+    if function not in FUNCTIONS:
+        package = LATER_PACKAGES.get(getattr(function, "__module__", ""))
+        if package is not None:
+            import_module(package)
+        # The package may have said so just now.
+        module = LATER.get(function)
+        if module is not None:
+            import_module(module)
     return FUNCTIONS.get(function)
 
 
@@ -139,9 +156,15 @@ def any_ufunc(
         if ours is not None:
             return ours(*inputs, **kwargs)
     name = str(ufunc.__name__)
-    if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
-        raise refused_by_scipy("scipy.special", name, f"a traced {self.aval}")
-    raise unsupported(name_of(ufunc) if method == "__call__" else f"{name_of(ufunc)}.{method}")
+    if is_in("scipy.special", ufunc):
+        raise refusals.refused_by_scipy("scipy.special", name, f"a traced {self.aval}")
+    name = name_of(ufunc)
+    remedy = "" if name.startswith("np.") else WITH_A_TARGET
+    raise unsupported(name if method == "__call__" else f"{name}.{method}", remedy)
+
+
+WITH_A_TARGET = " One of numba.vectorize or guvectorize with a target is traced without it."
+"""Such a ufunc keeps nothing of the function of Python that it is made of."""
 
 
 def is_of_objects(x: ArrayLike) -> bool:
@@ -171,10 +194,16 @@ def deferred(ufunc: UfuncLike) -> Callable[..., Any] | None:
         if getattr(sys.modules.get(home), ufunc.__name__, None) is ufunc:
             import_module(implementing)
     for (module, name), ours in DEFERRED.items():
-        if name == ufunc.__name__ and getattr(sys.modules.get(module), name, None) is ufunc:
+        if name == ufunc.__name__ and is_in(module, ufunc):
             FUNCTIONS[ufunc] = ours
             return ours
     return None
+
+
+def is_in(module: str, ufunc: UfuncLike) -> bool:
+    """Whether a ufunc is the module's of its name; SCIPY_ARRAY_API=1 puts a function before it there."""
+    homes = (module, f"{module}._ufuncs")
+    return any(getattr(sys.modules.get(home), ufunc.__name__, None) is ufunc for home in homes)
 
 
 def called_with_options(
@@ -243,6 +272,12 @@ def array_function(
     kwargs: Anything,
 ) -> Result:
     """NumPy's protocol for all other functions: ``np.sum(t)``, ``np.linalg.norm(t)``."""
+    if not kwargs and len(args) == 1 and self._view is None:
+        # The most frequent calls, in which there is nothing to look for.
+        met = MET.get((REDUCING.get(function), None, self.aval))
+        if met is not None and args[0] is self and not self._recorder.closed:
+            primitive, out = met
+            return self._recorder.append_typed((primitive, self._index), out)
     ours = FUNCTIONS.get(function) or implementation_of(function)
     if ours is None:
         module = getattr(function, "__module__", "numpy") or "numpy"
@@ -281,8 +316,8 @@ def combined(x: ArrayLike, recorder: Recorder) -> ArrayLike:
     return kind([combined(item, recorder) for item in x]) if kind in (list, tuple) else x
 
 
-def unsupported(name: str) -> UnsupportedFunctionError:
-    """The error for a NumPy function that has no counterpart here."""
+def unsupported(name: str, advice: str = "") -> UnsupportedFunctionError:
+    """The error for a NumPy function that has no counterpart here; its remedy ends with some advice."""
     # Only a whole function can be taught; a name with an option behind it is not one.
     is_function = all(part.isidentifier() for part in name.split("."))
     taught = f"teach funcgrad: @fg.extend.implements({name}) on a function composed of them, or "
@@ -290,5 +325,5 @@ def unsupported(name: str) -> UnsupportedFunctionError:
         f"{name} is not supported on traced arrays",
         source=Source(*user_location()),
         remedy="Write it with functions of fg.numpy, or "
-        f"{taught if is_function else ''}fg.custom_vjp around the call.",
+        f"{taught if is_function else ''}fg.custom_vjp around the call.{advice}",
     )

@@ -13,8 +13,17 @@ from funcgrad.numpy.dispatch import implemented_in
 from funcgrad.types import Anything
 
 MODULES: dict[str, tuple[str, ...]] = {
+    "algebra.convolution": ("convolve", "correlate"),
+    "algebra.einsum": ("einsum", "einsum_path"),
+    "arrays.padding": ("pad",),
     "elementwise.bessel": ("i0", "kaiser"),
     "elementwise.bits": ("packbits", "unpackbits"),
+    "reducing.quantiles": ("median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"),
+    "reducing.tabulated": ("ediff1d", "gradient", "interp", "unwrap"),
+    "reducing.without_nan": (
+        *("nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod"),
+        *("nanstd", "nansum", "nanvar"),
+    ),
     "reducing.histograms": ("histogram", "histogram2d", "histogram_bin_edges", "histogramdd"),
     "arrays.layouts": (
         "asarray_chkfinite",
@@ -50,7 +59,7 @@ MODULES: dict[str, tuple[str, ...]] = {
 }
 """Names of NumPy's functions by the module, of this package, that has them."""
 
-SUBMODULES = ("fft",)
+SUBMODULES = ("fft", "linalg")
 """Modules of this package that are public under their own names."""
 
 STANDARD = ("__array_api_version__", "__array_namespace_info__", "finfo", "from_dlpack", "iinfo")

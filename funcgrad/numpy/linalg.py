@@ -25,7 +25,7 @@ from funcgrad.ops.arrays.structure import aval, broadcast
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number
+from funcgrad.types import Anything, Array, ArrayLike, AxisLike, DTypeLike, Number
 
 linear_systems = Later("funcgrad.numpy.algebra.linear_systems")
 
@@ -81,7 +81,7 @@ __all__ = [  # noqa: F822 - `__getattr__` below finds the others
 LinAlgError = np.linalg.LinAlgError
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """A name of `numpy.linalg` that is imported now."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -180,7 +180,7 @@ class Pointwise(Primitive):
         return self.bind(*aligned), True
 
     @staticmethod
-    def _aligned(x: Any, flag: bool, full: Shape) -> Any:
+    def _aligned(x: Array, flag: bool, full: Shape) -> Array:
         if flag:
             return x if shape_of(x) == full else broadcast(x, full, (0,))
         return broadcast_to(x, full) if shape_of(x) else x
@@ -189,7 +189,7 @@ class Pointwise(Primitive):
 class Unary(Pointwise):
     """One operand. A concrete class defines ``derivative(x, out)``; None means zero everywhere."""
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Array:
         if type(x) is Tracer and x._view is None:
             out = self._inferred.get((x.aval,))
             recorder = x._recorder
@@ -216,7 +216,7 @@ class Binary(Pointwise):
         run = super().evaluator()
         return OPERATORS.get(self.symbol, run) if run is self.ufunc else run
 
-    def __call__(self, x: Any, y: Any) -> Any:  # noqa: C901 - one decision, unrolled for speed
+    def __call__(self, x: Array, y: Array) -> Array:  # noqa: C901 - one decision, unrolled for speed
         # The common cases, decided without any general machinery: two plain tracers of one trace, or one
         # and a number or array, whose avals this operation has accepted before.
         if type(x) is Tracer and x._view is None:

@@ -63,10 +63,8 @@ def unary(
             "samples": staticmethod(lambda: samples),
             "__reduce__": reduced,
         }
-        if hasattr(evaluate, "resolve_dtypes"):
-            members["ufunc"] = evaluate
-        else:
-            members["evaluate"] = staticmethod(evaluate)
+        is_ufunc = hasattr(evaluate, "resolve_dtypes")
+        members |= {"ufunc": evaluate} if is_ufunc else {"evaluate": staticmethod(evaluate)}
         if expression is not None:
             members["expression"] = staticmethod(expression)
         cls: Callable[[], Unary] = type(name, (Unary,), members)

@@ -17,6 +17,7 @@ from funcgrad.ir.program import Program
 from funcgrad.transforms.linearize import jvp_program
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program
+from funcgrad.types import Array, Arrays
 
 KEPT = 512
 """Derived Programs that are remembered."""
@@ -25,7 +26,7 @@ KEPT = 512
 def composed(function: Callable[..., Any], avals: Sequence[Aval], name: str) -> Program:
     """The Program of a function of arrays of these avals, which returns a list of arrays."""
 
-    def call(tracers: Any) -> Any:
+    def call(tracers: Arrays) -> Arrays:
         return function(*tracers)
 
     call.__name__ = name
@@ -57,7 +58,7 @@ def jacobian(program: Program) -> Program:
     wide = program.in_avals[0].size > program.out_avals[0].size
     transform = jacrev if wide else jacfwd
 
-    def derivative(*inputs: Any) -> list[Any]:
+    def derivative(*inputs: Array) -> list[Any]:
         return [transform(lambda x: applied(program, [x, *inputs[1:]])[0])(inputs[0])]
 
     return composed(derivative, program.in_avals, "jacobian")
@@ -67,7 +68,7 @@ def jacobian(program: Program) -> Program:
 def hessian_of(program: Program) -> Program:
     """``x, ... -> Hessian by x``"""
 
-    def second(*inputs: Any) -> list[Any]:
+    def second(*inputs: Array) -> list[Any]:
         return [hessian(lambda x: applied(program, [x, *inputs[1:]])[0])(inputs[0])]
 
     return composed(second, program.in_avals, "hessian")
@@ -91,7 +92,7 @@ def tangent(program: Program) -> Program:
 def displacement(program: Program) -> Program:
     """``x, ... -> output - x``: zero where the function leaves x where it is."""
 
-    def moved(*inputs: Any) -> list[Any]:
+    def moved(*inputs: Array) -> list[Any]:
         return [applied(program, inputs)[0] - inputs[0]]
 
     return composed(moved, program.in_avals, "displacement")

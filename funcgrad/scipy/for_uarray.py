@@ -5,13 +5,14 @@ Imported when a trace begins and ``scipy.fft`` has been imported (see `funcgrad.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from funcgrad.later import Later
 from funcgrad.tracing.lists import holds_tracer
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Result
 
 fft = Later("funcgrad.scipy.fft")
 
@@ -22,7 +23,7 @@ class TracedTransforms:
     __ua_domain__ = "numpy.scipy.fft"
 
     @staticmethod
-    def __ua_function__(method: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def __ua_function__(method: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Result:
         operand = args[0] if args else next(iter(kwargs.values()), None)
         if not isinstance(operand, Tracer) and not holds_tracer([operand]):
             return NotImplemented

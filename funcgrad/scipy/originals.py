@@ -11,12 +11,12 @@ import numpy as np
 
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 __all__ = ["at_hand", "known_value", "original", "originals_of", "raise_as_scipy"]
 
 
-def original(package: str, name: str) -> Array:
+def original(package: str, name: str) -> Anything:
     """What a package of SciPy's offers under a name.
 
     >>> original("linalg", "expm").__module__
@@ -30,7 +30,7 @@ def originals_of(package: str) -> Callable[[str], Any]:
     return partial(original, package)
 
 
-def known_value(x: ArrayLike) -> Array:
+def known_value(x: ArrayLike) -> Anything:
     """A traced value as an array, None where there is none, as under `jit`; what is not traced as it is."""
     value = asoperand(x) if isinstance(x, list | tuple | Tracer) else x
     if not isinstance(value, Tracer):
@@ -38,7 +38,7 @@ def known_value(x: ArrayLike) -> Array:
     return np.asarray(value.concrete()) if value.has_value() else None
 
 
-def at_hand(x: ArrayLike) -> Array:
+def at_hand(x: ArrayLike) -> Anything:
     """A traced value where it has been computed already, otherwise None: for checks that evaluate nothing."""
     return x.value_at_hand() if isinstance(x, Tracer) else x
 

@@ -21,6 +21,7 @@ from funcgrad.ir.program import Program
 from funcgrad.ops.arrays.structure import cast, reshape
 from funcgrad.ops.elementwise.complexes import make_complex
 from funcgrad.ops.families import aval as aval_of_any
+from funcgrad.scipy.adopted import adopted_function
 from funcgrad.scipy.derived import applied, composed
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, recorder_of
@@ -61,7 +62,7 @@ class Known:
             self.program = found.transformed(("of reals", count), of_real_constants(count), found.out_avals)
             self.constants = [part for x in self.constants for part in real_parts(x)]
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         """The function of these arrays, traced or not: one result, or a tuple of several."""
         outs = run(self.program, [*args, *self.constants])
         return outs[0] if len(outs) == 1 else tuple(outs)
@@ -83,7 +84,7 @@ def of_real_constants(count: int) -> Callable[[Program], Program]:
         avals = program.in_avals
         fixed, wanted = avals[: len(avals) - count], avals[len(avals) - count :]
 
-        def together(*inputs: Any) -> list[Any]:
+        def together(*inputs: Array) -> list[Any]:
             rest = iter(inputs[len(fixed) :])
             given = [
                 make_complex.bind(next(rest), next(rest)) if a.dtype.kind == "c" else next(rest)
@@ -105,8 +106,9 @@ def known(function: Function, avals: Sequence[Aval], what: str, role: str, args:
     """``function(*arrays of these avals, *args)``, recorded; `args` count among what it closes over."""
     if not callable(function):
         raise TypeError(f"{what} expects a function, got a {type(function).__name__}: {function!r}")
+    function = of_ours(function)
 
-    def call(*arrays: Any) -> Any:
+    def call(*arrays: Array) -> Array:
         return function(*arrays, *args)
 
     call.__name__ = getattr(function, "__name__", role)
@@ -114,10 +116,17 @@ def known(function: Function, avals: Sequence[Aval], what: str, role: str, args:
     return Known(recorded(call, structure, avals, what, role))
 
 
+def of_ours(function: Function) -> Function:
+    """The function itself; ours where it is a method of an object of SciPy's, such as ``norm.pdf``."""
+    found: Function | None = adopted_function(function)
+    return function if found is None else found
+
+
 def scalar_function(function: Function, avals: Sequence[Aval], what: str, args: Sequence[Any] = ()) -> Known:
     """A function that returns one real number; SciPy's vector of one element counts as such."""
+    function = of_ours(function)
 
-    def number(*arrays: Any) -> Any:
+    def number(*arrays: Array) -> Array:
         value = asoperand(function(*arrays, *args))
         seen = aval_of_any(value)
         if seen.size != 1 or seen.dtype.kind == "c":
@@ -132,8 +141,9 @@ def scalar_function(function: Function, avals: Sequence[Aval], what: str, args: 
 
 def vector_function(function: Function, avals: Sequence[Aval], what: str, args: Sequence[Any] = ()) -> Known:
     """A function that returns a vector; a number is a vector of one element."""
+    function = of_ours(function)
 
-    def vector(*arrays: Any) -> Any:
+    def vector(*arrays: Array) -> Array:
         value = asoperand(function(*arrays, *args))
         seen = aval_of_any(value)
         if seen.dtype.kind == "c" or seen.ndim > 1:

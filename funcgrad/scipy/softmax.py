@@ -25,7 +25,7 @@ from funcgrad.ops.families import broadcast_shapes
 from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.ops.reducing.softmax import LogSoftmax, Softmax
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, AxisLike
+from funcgrad.types import Array, ArrayLike, Arrays, AxisLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -41,7 +41,7 @@ def logsumexp(
     b: ArrayLike = None,
     keepdims: bool = False,
     return_sign: bool = False,
-) -> Array:
+) -> Arrays:
     """``log(sum(b * exp(a)))`` over `axis`, without overflow; with `return_sign` also the sign of the sum.
 
     Where everything summed is zero, as of elements that are all minus infinity, the result is minus infinity

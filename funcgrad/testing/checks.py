@@ -33,7 +33,7 @@ from funcgrad.testing.flat import (
     with_cotangents,
     with_tangents,
 )
-from funcgrad.types import Tree
+from funcgrad.types import Anything, Tree
 
 Forward = Callable[[Leaves, Leaves], tuple[Leaves, Leaves]]
 """``(primals, tangents) -> (values, tangents of the values)``"""
@@ -160,7 +160,7 @@ def check_vmap(
     if len(sizes) != 1:
         raise ValueError(f"check_vmap needs mapped axes of one size, got sizes {sorted(sizes)}")
 
-    def example(i: int) -> Any:
+    def example(i: int) -> Anything:
         parts = [x if axis is None else np.take(x, i, axis) for x, axis in zip(leaves, axes, strict=True)]
         return tree.leaves(f(*tree.unflatten(treedef, parts)))
 

@@ -43,7 +43,7 @@ class Flat(NamedTuple):
         """Tangents for all arguments: zeros for the leaves that have none."""
         return self._rebuilt([np.zeros_like(x) for x in self.all_leaves], tangents)
 
-    def _rebuilt(self, filled: list[Any], leaves: Leaves) -> Any:
+    def _rebuilt(self, filled: list[Any], leaves: Leaves) -> Anything:
         for k, x in zip(self.places, leaves, strict=True):
             filled[k] = x
         return tree.unflatten(self.treedef, filled)
@@ -71,7 +71,7 @@ def flattened(f: Function, args: tuple[Any, ...]) -> Flat:
     names = [f"argument {paths[k][0][0].idx}{tree.keystr(paths[k][0][1:])}" for k in places]
     as_seen = seen(f)
 
-    def call(*chosen: Any) -> list[Any]:
+    def call(*chosen: Anything) -> list[Any]:
         return inexact_leaves(as_seen(*flat.arguments(chosen)))
 
     flat = Flat(call, [leaves[k] for k in places], names, treedef, leaves, places)
@@ -87,7 +87,7 @@ def with_tangents(flat: Flat, tangents: Leaves) -> Flat:
     """``(*primals, *tangents) -> tangents of the results``."""
     count = len(flat.leaves)
 
-    def pushed(*both: Any) -> list[Any]:
+    def pushed(*both: Anything) -> list[Any]:
         return list(jvp(flat.function, both[:count], both[count:])[1])
 
     names = [*flat.names, *[f"the tangent of {name}" for name in flat.names]]
@@ -98,7 +98,7 @@ def with_cotangents(flat: Flat, cotangents: Leaves) -> Flat:
     """``(*primals, *cotangents) -> cotangents of the primals``."""
     count = len(flat.leaves)
 
-    def pulled(*both: Any) -> list[Any]:
+    def pulled(*both: Anything) -> list[Any]:
         return list(vjp(flat.function, *both[:count])[1](list(both[count:])))
 
     names = [*flat.names, *[f"the cotangent of output {k}" for k in range(len(cotangents))]]

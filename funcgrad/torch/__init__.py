@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from importlib import import_module as _import_module
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from funcgrad.torch.core.dtypes import ALIASES as _ALIASES
 from funcgrad.torch.core.dtypes import ALL_DTYPES as _ALL_DTYPES
+from funcgrad.torch.core.dtypes import NAMED_ONLY as _NAMED_ONLY
 from funcgrad.torch.core.dtypes import dtype
 from funcgrad.torch.core.printing import set_printoptions
 from funcgrad.torch.core.size import Size
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from funcgrad.torch.operations.creating.creation import linspace as linspace
     from funcgrad.torch.operations.creating.creation import tensor as tensor
 
-globals().update(_ALL_DTYPES)
+globals().update(_ALL_DTYPES | _NAMED_ONLY)
 globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})
 globals().update(_FUNCTIONS)
 newaxis = None
@@ -169,7 +170,7 @@ def graph(
     return history_graph(y, params, show_saved=show_saved, direction=direction, most=most)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """Submodules when first asked for; what is not supported says so."""
     if name in _LAZY:
         return _import_module(f"funcgrad.torch.{name}")
@@ -186,4 +187,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names."""
-    return sorted({*__all__, *_FUNCTIONS, *_ALL_DTYPES, *_ALIASES, *_LAZY, *_FROM_SUBMODULES})
+    return sorted({*__all__, *_FUNCTIONS, *_ALL_DTYPES, *_NAMED_ONLY, *_ALIASES, *_LAZY, *_FROM_SUBMODULES})

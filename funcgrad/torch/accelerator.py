@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from funcgrad.torch.core.absent import Absent
 
@@ -47,7 +47,7 @@ def current_accelerator(check_available: bool = False) -> None:
     """
 
 
-def _refused(*args: Any, **kwargs: Any) -> NoReturn:
+def _refused(*args: object, **kwargs: object) -> NoReturn:
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

@@ -32,7 +32,11 @@ class autocast:
     """
 
     def __init__(
-        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+        self,
+        device_type: str,
+        dtype: Anything = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")

@@ -15,7 +15,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.creation import finished
 from funcgrad.torch.operations.registry import take_out
-from funcgrad.types import AxisLike, DTypeLike
+from funcgrad.types import Anything, Array, AxisLike, DTypeLike, Option
 
 _TITLES = {"r": "FftR2CBackward0", "c": "FftC2CBackward0", "i": "FftC2RBackward0"}
 
@@ -26,7 +26,7 @@ def _kind(name: str) -> str:
     return "i" if name.startswith(("irfft", "hfft")) else "c"
 
 
-def _titled(name: str, function: Any) -> Callable[[Tensor], Op]:
+def _titled(name: str, function: Anything) -> Callable[[Tensor], Op]:
     """Which operation a tensor needs: the nodes of real and of complex inputs have different names."""
     kind = _kind(name)
     made = Op(_TITLES[kind], function)
@@ -38,10 +38,10 @@ def _floating(x: Tensor) -> Tensor:
     return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x
 
 
-def _of_one(name: str) -> Any:
+def _of_one(name: str) -> Operand:
     function = getattr(np.fft, name)
 
-    def transformed(x: Any, n: Any, axis: int, norm: Any) -> Any:
+    def transformed(x: Array, n: Option, axis: int, norm: Option) -> Array:
         found = function(x, n, axis, norm)
         single = x.dtype in (np.float32, np.complex64)
         if found.dtype.kind == "c":
@@ -50,7 +50,7 @@ def _of_one(name: str) -> Any:
 
     made = _titled(name, transformed)
 
-    def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Operand:
         x = _floating(input)
         return apply(made(x), (x,), (n, dim, norm))
 
@@ -59,10 +59,10 @@ def _of_one(name: str) -> Any:
     return transform
 
 
-def _of_several(name: str, default: Any) -> Any:
+def _of_several(name: str, default: Option) -> Operand:
     function = getattr(np.fft, name)
 
-    def transformed(x: Any, s: Any, axes: Any, norm: Any) -> Any:
+    def transformed(x: Array, s: Option, axes: AxisLike, norm: Option) -> Array:
         found = function(x, s, axes, norm)
         single = x.dtype in (np.float32, np.complex64)
         if not single:
@@ -71,7 +71,9 @@ def _of_several(name: str, default: Any) -> Any:
 
     made = _titled(name, transformed)
 
-    def transform(input: Tensor, s: Any = None, dim: Any = default, norm: str | None = None) -> Any:
+    def transform(
+        input: Tensor, s: Option = None, dim: AxisLike = default, norm: str | None = None
+    ) -> Operand:
         axes = dim
         if axes is None:
             ndim = len(input._value.shape)
@@ -91,18 +93,18 @@ fft2, ifft2, rfft2, irfft2 = [_of_several(n, (-2, -1)) for n in ("fft2", "ifft2"
 fftn, ifftn, rfftn, irfftn = [_of_several(n, None) for n in ("fftn", "ifftn", "rfftn", "irfftn")]
 
 
-def _shift(x: Any, axes: Any) -> Any:
+def _shift(x: Array, axes: AxisLike) -> Array:
     return np.fft.fftshift(x, axes)
 
 
-def _unshift(x: Any, axes: Any) -> Any:
+def _unshift(x: Array, axes: AxisLike) -> Array:
     return np.fft.ifftshift(x, axes)
 
 
 _SHIFT, _UNSHIFT = Op("RollBackward0", _shift), Op("RollBackward0", _unshift)
 
 
-def _axes(dim: Any) -> Any:
+def _axes(dim: AxisLike) -> AxisLike:
     return dim if dim is None or isinstance(dim, int) else tuple(dim)
 
 
@@ -158,7 +160,7 @@ __all__ = [
 ]
 
 
-def _lengths(input: Any, s: Any, dim: Any) -> tuple[Any, Any]:
+def _lengths(input: Operand, s: Option, dim: AxisLike) -> tuple[Any, Any]:
     """The lengths (or None) and the dimensions of a transform of several."""
     if dim is None:
         dim = tuple(range(-len(s if s is not None else input._value.shape), 0))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import funcgrad as fg
 from funcgrad.torch.autograd.gradients import grad as _gradients
 from funcgrad.torch.autograd.gradients import pulled_back
-from funcgrad.torch.core.apply import apply
+from funcgrad.torch.autograd.mapping import vmap
 from funcgrad.torch.core.backward.engine import nodes_behind
 from funcgrad.torch.core.backward.grad_mode import enable_grad
-from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.nested import (
-    Fixed,
     put_back,
     require_numbers,
     require_only_tensors,
@@ -25,12 +21,11 @@ from funcgrad.torch.core.nested import (
     taken_out,
     with_each,
 )
-from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.utils.stateless import functional_call
-from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Anything, Tree
+from funcgrad.types import Anything, Array, Arrays, Option, Result, Tree
 
 if TYPE_CHECKING:
     from funcgrad.api.calling.arguments import Argnums
@@ -63,7 +58,7 @@ def _own_input(t: Tensor) -> Tensor:
     return t.detach().requires_grad_()
 
 
-def _closed(results: Any, owned: list[Tensor]) -> Any:
+def _closed(results: Array, owned: list[Tensor]) -> Result:
     """Results without the history that only leads to inputs of a level that has ended."""
     leaves = {id(t) for t in owned if t._node is None}
 
@@ -81,7 +76,7 @@ def _closed(results: Any, owned: list[Tensor]) -> Any:
     return with_each(closed, results)
 
 
-def _selected(args: tuple[Any, ...], argnums: Any) -> tuple[tuple[int, ...], bool]:
+def _selected(args: tuple[Any, ...], argnums: Option) -> tuple[tuple[int, ...], bool]:
     if not isinstance(argnums, int | tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     numbers = (argnums,) if isinstance(argnums, int) else argnums
@@ -103,7 +98,7 @@ def grad_and_value(
 ) -> Callable[..., Any]:
     """A function that returns the gradient of the scalar function `func`, and its value."""
 
-    def both(*args: Any, **kwargs: Any) -> Any:
+    def both(*args: Operand, **kwargs: Anything) -> Result:
         numbers, single = _selected(args, argnums)
         with enable_grad():
             owned: list[Tensor] = []
@@ -144,7 +139,7 @@ def grad_and_value(
     return both
 
 
-def _grads_of(out: Any, owned: list[Tensor], cotangents: Any) -> list[Tensor]:
+def _grads_of(out: Array, owned: list[Tensor], cotangents: Arrays) -> list[Tensor]:
     """The gradients by tensors of a level, with a history; zeros where there is none."""
     outs = [out] if isinstance(out, Tensor) else list(out)
     pairs = [
@@ -181,7 +176,7 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     """
     both = grad_and_value(func, argnums, has_aux)
 
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: Operand, **kwargs: Anything) -> Result:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
@@ -193,7 +188,7 @@ def vjp(func: Callable[..., Any], *primals: Tree, has_aux: bool = False) -> Anyt
     return _pulling(func, primals, has_aux, "vjp(f, *primals)")
 
 
-def _pulling(func: Callable[..., Any], primals: Any, has_aux: bool, call: str) -> Any:
+def _pulling(func: Callable[..., Any], primals: Arrays, has_aux: bool, call: str) -> Result:
     with enable_grad():
         owned: list[Tensor] = []
 
@@ -213,7 +208,7 @@ def _pulling(func: Callable[..., Any], primals: Any, has_aux: bool, call: str) -
         if call.startswith("vjp"):
             require_numbers(outs)
 
-    def pullback(cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
+    def pullback(cotangents: Arrays, retain_graph: bool = True, create_graph: Option = None) -> Result:
         flat: list[Tensor] = []
         taken_out(cotangents, flat)
         if len(flat) != len(outs):
@@ -237,6 +232,12 @@ def jvp(
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call "
             "f(*primals)."
+        )
+    if not isinstance(tangents, tuple):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For "
+            "example, if primals is a tuple of 3 tensors, tangents also must be. Got tangents of "
+            f"{type(tangents)}."
         )
     for what, given_tensors in (("primals", primals), ("tangents", tangents)):
         require_only_tensors(given_tensors, what)
@@ -299,7 +300,7 @@ def _pushed(out: Tensor, weights: Tensor, owned: list[Tensor], directions: list[
 def linearize(func: Callable[..., Any], *primals: Tree) -> tuple[Any, ...]:
     """The value of `func`, and its derivative there as a function of directions."""
 
-    def pushforward(*tangents: Any) -> Any:
+    def pushforward(*tangents: Operand) -> Result:
         return jvp(func, primals, tangents)[1]
 
     return func(*primals), pushforward
@@ -319,12 +320,12 @@ def jacrev(
 
 
 def _jacobian(
-    func: Callable[..., Any], argnums: Any, has_aux: bool, call: str, *, forward: bool = False
+    func: Callable[..., Any], argnums: Option, has_aux: bool, call: str, *, forward: bool = False
 ) -> Callable[..., Any]:
-    def jacobian(*args: Any) -> Any:
+    def jacobian(*args: Operand) -> Result:
         numbers, single = _selected(args, argnums)
 
-        def of_chosen(*chosen: Any) -> Any:
+        def of_chosen(*chosen: Operand) -> Result:
             full = list(args)
             for n, x in zip(numbers, chosen, strict=True):
                 full[n] = x
@@ -354,7 +355,7 @@ def _as_dtype_of(out: Tensor) -> Callable[[Tensor], Tensor]:
     return converted
 
 
-def _rows(pull: Callable[..., Any], shape: Any, outs: list[Tensor], k: int, single: bool) -> Any:
+def _rows(pull: Callable[..., Any], shape: Tree, outs: list[Tensor], k: int, single: bool) -> Operand:
     """The derivatives of output `k`: a tree like the inputs."""
     out = outs[k]
     rows = []
@@ -391,155 +392,6 @@ def jacfwd(
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """A function that returns the second derivatives of `func`."""
     return jacfwd(jacrev(func, argnums), argnums)
-
-
-# -- vmap -------------------------------------------------------------------------------------------------
-
-
-def vmap(
-    func: Callable[..., Any],
-    in_dims: Tree = 0,
-    out_dims: Tree = 0,
-    randomness: str = "error",
-    *,
-    chunk_size: int | None = None,
-) -> Callable[..., Any]:
-    """A function that maps `func` over a dimension of its arguments, by `funcgrad.vmap`.
-
-    With ``randomness="different"`` the function is called once for every element. Without `randomness`,
-    RuntimeError for a function that draws random numbers.
-    """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
-        )
-    name = getattr(func, "__name__", repr(func))
-
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        tensors: list[Tensor] = []
-        shape = taken_out(args, tensors)
-        dims = _dims(in_dims, args)
-        _check_dims(tensors, dims, f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)")
-        structure: list[Any] = []
-        if randomness == "different":
-            return _one_by_one(func, shape, tensors, dims, out_dims, kwargs)
-        start = default_generator.get_state()
-
-        def of_arrays(*arrays: Any) -> Any:
-            given = put_back(shape, iter([wrap(a) for a in arrays]))
-            now = default_generator.get_state()
-            if structure:  # a derivative is recorded of the same draws
-                default_generator.set_state(start)
-            with random_numbers(randomness):
-                out = func(*given, **kwargs)
-            if structure:
-                default_generator.set_state(now)
-            found: list[Tensor] = []
-            structure.append(taken_out(out, found))
-            if out_dims is not None:
-                _require_tensors(structure[-1], name)
-            return tuple([t._value for t in found])
-
-        batched = fg.vmap(of_arrays, in_axes=tuple(dims), out_axes=_out(out_dims))
-        found = apply(Op("VmapBackward", batched), tensors)
-        return put_back(structure[0], iter(found))
-
-    return mapped
-
-
-@contextmanager
-def random_numbers(randomness: str) -> Iterator[None]:
-    """Inside, random numbers are drawn, or refused for "error"."""
-    before, MODES.random_refused = MODES.random_refused, randomness == "error"
-    try:
-        yield
-    finally:
-        MODES.random_refused = before
-
-
-def _one_by_one(
-    func: Callable[..., Any],
-    shape: Any,
-    tensors: list[Tensor],
-    dims: list[Any],
-    out_dims: Any,
-    kwargs: dict[str, Any],
-) -> Any:
-    """The results of `func` for every element of the mapped dimensions, stacked."""
-    count = next(t.shape[d] for t, d in zip(tensors, dims, strict=True) if d is not None)
-    rows: list[list[Tensor]] = []
-    with random_numbers("different"):
-        for k in range(count):
-            parts = [t if d is None else t.select(d, k) for t, d in zip(tensors, dims, strict=True)]
-            rows.append([])
-            structure = taken_out(func(*put_back(shape, iter(parts)), **kwargs), rows[-1])
-    columns = list(zip(*rows, strict=True))
-    at = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(columns)
-    stacked = [FUNCTIONS["stack"](c, dim=d or 0) for c, d in zip(columns, at, strict=True)]
-    return put_back(structure, iter(stacked))
-
-
-def _out(out_dims: Any) -> Any:
-    return out_dims if isinstance(out_dims, int) or out_dims is None else tuple(out_dims)
-
-
-def _dims(in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
-    """The mapped dimension of every tensor."""
-    given = (in_dims,) * len(args) if isinstance(in_dims, int) or in_dims is None else tuple(in_dims)
-    if len(given) != len(args):
-        raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of "
-            "inputs."
-        )
-    dims: list[Any] = []
-    for d, a in zip(given, args, strict=True):
-        _spread(d, a, dims)
-    return dims
-
-
-def _spread(d: Any, a: Any, dims: list[Any]) -> None:
-    if isinstance(a, Tensor):
-        dims.append(d)
-    elif isinstance(a, dict):
-        for k, v in a.items():
-            _spread(d[k] if isinstance(d, dict) else d, v, dims)
-    elif isinstance(a, list | tuple):
-        for k, v in enumerate(a):
-            _spread(d[k] if isinstance(d, list | tuple) else d, v, dims)
-
-
-def _require_tensors(shape: Any, name: str) -> None:
-    """Raise ValueError for a part of a result that is no tensor."""
-    if type(shape) is Fixed:
-        raise ValueError(
-            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(shape.value)}. "
-            "Did you mean to set out_dims= to None for output?"
-        )
-    if shape is not None:
-        kind, parts = shape
-        for part in parts:
-            _require_tensors(part[1] if isinstance(kind, type) else part, name)
-
-
-def _check_dims(tensors: list[Tensor], dims: list[Any], call: str) -> None:
-    sizes = []
-    for t, d in zip(tensors, dims, strict=True):
-        if d is None:
-            continue
-        ndim = len(t._value.shape)
-        if not -ndim <= d < ndim:
-            raise ValueError(
-                f"{call}: Got in_dim={d} for some input, but that input is a "
-                f"Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
-            )
-        sizes.append(t._value.shape[d])
-    if not sizes:
-        raise ValueError(f"{call}: at least one input must be mapped over")
-    if len(set(sizes)) > 1:
-        raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
-            "for the mapped dimension"
-        )
 
 
 # -- modules ----------------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dims_of
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.operations.algebra import matrix_formulas as _formulas
 from funcgrad.torch.operations.algebra.contractions import cross as _cross_of
 from funcgrad.torch.operations.algebra.contractions import matmul, matrix_power
 from funcgrad.torch.operations.algebra.factorisations import (
@@ -25,7 +25,7 @@ from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
 from funcgrad.torch.operations.places.selection import norm as _norm_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
-from funcgrad.types import AxisLike, DTypeLike, NormOrder, Number
+from funcgrad.types import Array, Arrays, AxisLike, DTypeLike, NormOrder, Number, Option, ShapeLike
 
 __all__ = [
     "LinAlgError",
@@ -104,7 +104,7 @@ def _require_square(name: str, x: Tensor, what: str = "A") -> None:
         )
 
 
-def _solved(name: str, made: Op, inputs: Any, params: tuple[Any, ...] = ()) -> Any:
+def _solved(name: str, made: Op, inputs: Arrays, params: tuple[Any, ...] = ()) -> Operand:
     try:
         return apply(made, inputs, params)
     except np.linalg.LinAlgError:
@@ -121,18 +121,12 @@ def _solved(name: str, made: Op, inputs: Any, params: tuple[Any, ...] = ()) -> A
         )
         if name == "solve":
             raise LinAlgError(
-                "linalg.solve: The solver failed because the input matrix is singular."
+                "torch.linalg.solve: The solver failed because the input matrix is singular."
             ) from None
         raise LinAlgError(f"linalg.{name}{suffix}") from None
 
 
-def _solve(a: Any, b: Any, vector: bool) -> Any:
-    if vector:
-        return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
-    return np.linalg.solve(a, b)
-
-
-_SOLVE = Op("LinalgSolveExBackward0", _solve, keeps_result=True, input_names=("A", "B"))
+_SOLVE = Op("LinalgSolveExBackward0", _formulas.solve, keeps_result=True, input_names=("A", "B"))
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Operand:
@@ -177,12 +171,7 @@ def det(A: Tensor) -> Operand:
     return apply(_DET, (A,))
 
 
-def _slogdet(a: Any) -> Any:
-    sign, log = np.linalg.slogdet(a)
-    return sign, log
-
-
-_SLOGDET = Op("LinalgSlogdetBackward0", _slogdet, keeps_result=True, input_names=("A",))
+_SLOGDET = Op("LinalgSlogdetBackward0", _formulas.slogdet, keeps_result=True, input_names=("A",))
 
 
 def slogdet(A: Tensor) -> Operands:
@@ -191,23 +180,7 @@ def slogdet(A: Tensor) -> Operands:
     return named("linalg_slogdet", "sign logabsdet")(*apply(_SLOGDET, (A,)))
 
 
-@custom_jvp
-def _as_hermitian(a: Any) -> Any:
-    """A matrix that counts as Hermitian, as its gradient does; NumPy's functions read one triangle."""
-    return a
-
-
-@_as_hermitian.defjvp
-def _hermitian_tangent(primals: Any, tangents: Any) -> Any:
-    (tangent,) = tangents
-    return primals[0], 0.5 * (tangent + np.conj(np.swapaxes(tangent, -1, -2)))
-
-
-def _cholesky(a: Any) -> Any:
-    return np.linalg.cholesky(_as_hermitian(a))
-
-
-_CHOLESKY = Op("LinalgCholeskyExBackward0", _cholesky, keeps_result=True, output_names=("L",))
+_CHOLESKY = Op("LinalgCholeskyExBackward0", _formulas.cholesky, keeps_result=True, output_names=("L",))
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Operand:
@@ -217,14 +190,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Operand:
     return found.mH if upper else found
 
 
-def _qr(a: Any, mode: Any) -> Any:
-    if mode == "r":
-        return np.zeros((0,), a.dtype), np.linalg.qr(a, "r")
-    q, r = np.linalg.qr(a, mode)
-    return q, r
-
-
-_QR = Op("LinalgQrBackward0", _qr, keeps_result=True, input_names=("A",), output_names=("Q", "R"))
+_QR = Op("LinalgQrBackward0", _formulas.qr, keeps_result=True, input_names=("A",), output_names=("Q", "R"))
 
 
 def qr(A: Tensor, mode: str = "reduced") -> Operands:
@@ -233,12 +199,9 @@ def qr(A: Tensor, mode: str = "reduced") -> Operands:
     return named("linalg_qr", "Q R")(*apply(_QR, (A,), (mode,)))
 
 
-def _svd(a: Any, full: bool) -> Any:
-    u, s, vh = np.linalg.svd(a, full_matrices=full)
-    return u, s, vh
-
-
-_SVD = Op("LinalgSvdBackward0", _svd, keeps_result=True, input_names=("A",), output_names=("U", "S", "Vh"))
+_SVD = Op(
+    "LinalgSvdBackward0", _formulas.svd, keeps_result=True, input_names=("A",), output_names=("U", "S", "Vh")
+)
 
 
 def svd(A: Tensor, full_matrices: bool = True, *, driver: object = None) -> Operands:
@@ -247,11 +210,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: object = None) -> Oper
     return named("linalg_svd", "U S Vh")(*apply(_SVD, (A,), (full_matrices,)))
 
 
-def _svdvals(a: Any) -> Any:
-    return np.linalg.svd(a, compute_uv=False)
-
-
-_SVDVALS = Op("LinalgSvdBackward0", _svdvals, input_names=("A",))
+_SVDVALS = Op("LinalgSvdBackward0", _formulas.svdvals, input_names=("A",))
 
 
 def svdvals(A: Tensor, *, driver: object = None) -> Operand:
@@ -260,12 +219,7 @@ def svdvals(A: Tensor, *, driver: object = None) -> Operand:
     return apply(_SVDVALS, (A,))
 
 
-def _eigh(a: Any, uplo: Any) -> Any:
-    values, vectors = np.linalg.eigh(_as_hermitian(a), uplo)
-    return values, vectors
-
-
-_EIGH = Op("LinalgEighBackward0", _eigh, keeps_result=True, input_names=("A",))
+_EIGH = Op("LinalgEighBackward0", _formulas.eigh, keeps_result=True, input_names=("A",))
 
 
 def eigh(A: Tensor, UPLO: str = "L") -> Operands:
@@ -274,11 +228,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Operands:
     return named("linalg_eigh", "eigenvalues eigenvectors")(*apply(_EIGH, (A,), (UPLO,)))
 
 
-def _eigvalsh(a: Any, uplo: Any) -> Any:
-    return np.linalg.eigvalsh(_as_hermitian(a), uplo)
-
-
-_EIGVALSH = Op("LinalgEighBackward0", _eigvalsh, input_names=("A",))
+_EIGVALSH = Op("LinalgEighBackward0", _formulas.eigvalsh, input_names=("A",))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Operand:
@@ -287,16 +237,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Operand:
     return apply(_EIGVALSH, (A,), (UPLO,))
 
 
-def _complex_kind(a: Any) -> Any:
-    return np.complex64 if a.dtype in (np.float32, np.complex64) else np.complex128
-
-
-def _eig(a: Any) -> Any:
-    values, vectors = np.linalg.eig(a)
-    return values.astype(_complex_kind(a)), vectors.astype(_complex_kind(a))
-
-
-_EIG = Op("LinalgEigBackward0", _eig, keeps_result=True)
+_EIG = Op("LinalgEigBackward0", _formulas.eig, keeps_result=True)
 
 
 def eig(A: Tensor) -> Operands:
@@ -326,12 +267,8 @@ def vector_norm(
     return _norm_of(x, float(ord), dim, keepdim, dtype)
 
 
-def _matrix_norm(a: Any, order: Any, keepdims: bool) -> Any:
-    return np.linalg.norm(a, order, axis=(-2, -1), keepdims=keepdims)
-
-
-_MATRIX_NORM = Op("LinalgMatrixNormBackward0", _matrix_norm)
-_FRO = Op("LinalgVectorNormBackward0", _matrix_norm)
+_MATRIX_NORM = Op("LinalgMatrixNormBackward0", _formulas.matrix_norm)
+_FRO = Op("LinalgVectorNormBackward0", _formulas.matrix_norm)
 
 
 def matrix_norm(
@@ -384,7 +321,7 @@ def norm(
 # -- more -------------------------------------------------------------------------------------------------
 
 
-def _negligible(sizes: Any, A: Tensor, atol: Any, rtol: Any) -> Any:
+def _negligible(sizes: ShapeLike, A: Tensor, atol: Option, rtol: Option) -> Array:
     """The bound below which singular values count as zero, from tolerances that may be tensors."""
     usual = rtol is None and not (isinstance(atol, Tensor) or atol)
     if usual:
@@ -412,57 +349,14 @@ def pinv(
 ) -> Operand:
     """The pseudo-inverse: of singular values, those that are negligible count as zero."""
     _require_matrix("pinv", A)
-    known = _of_lower(A._value) if hermitian else A._value
+    known = _formulas.of_lower(A._value) if hermitian else A._value
     # With the vectors, which are not needed here: without them the last digits are others.
     sizes = np.linalg.svd(known, full_matrices=False)[1]
     bound = _negligible(sizes, A, atol, rcond if rtol is None else rtol)
     return apply(_PINV, (A, wrap(bound)), (hermitian,))
 
 
-@custom_jvp
-def _pseudo_inverse(a: Any, bound: Any) -> Any:
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    inverse = np.where(s > bound, 1.0 / np.where(s > bound, s, 1.0), 0.0).astype(a.dtype)
-    return np.matmul(_adjoint(vh), np.expand_dims(inverse, -1) * _adjoint(u))
-
-
-@_pseudo_inverse.defjvp
-def _pseudo_inverse_tangent(primals: Any, tangents: Any) -> Any:
-    # Where the rank stays the same: G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and
-    # nonlinear least squares problems whose variables separate" (1973), equation 4.12.
-    (a, bound), (t, _) = primals, tangents
-    p = _pseudo_inverse(a, bound)
-    ph, th = _adjoint(p), _adjoint(t)
-    left = np.matmul(np.matmul(p, ph), th - np.matmul(th, np.matmul(a, p)))
-    right = np.matmul(th - np.matmul(np.matmul(p, a), th), np.matmul(ph, p))
-    return p, left + right - np.matmul(p, np.matmul(t, p))
-
-
-def _adjoint(a: Any) -> Any:
-    return np.conj(np.swapaxes(a, -1, -2))
-
-
-def _pinv(a: Any, bound: Any, hermitian: bool) -> Any:
-    return _pseudo_inverse(_lower_read(a) if hermitian else a, bound)
-
-
-@custom_jvp
-def _lower_read(a: Any) -> Any:
-    """The Hermitian matrix of a lower triangle; its gradient is that of all elements, as PyTorch's."""
-    return _of_lower(a)
-
-
-def _of_lower(a: Any) -> Any:
-    below = np.tril(a, -1)
-    return below + _adjoint(below) + np.real(a) * np.eye(a.shape[-1], dtype=a.real.dtype)
-
-
-@_lower_read.defjvp
-def _lower_read_tangent(primals: Any, tangents: Any) -> Any:
-    return _lower_read(primals[0]), tangents[0]
-
-
-_PINV = Op("LinalgPinvBackward0", _pinv, input_names=("A", "bound"))
+_PINV = Op("LinalgPinvBackward0", _formulas.pinv, input_names=("A", "bound"))
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: Number = None, *, driver: object = None) -> Operands:
@@ -495,11 +389,7 @@ def multi_dot(tensors: Operand) -> Operand:
     return apply(_MULTI_DOT, tuple(tensors))
 
 
-def _multi_dot(*values: Any) -> Any:
-    return np.linalg.multi_dot(list(values))
-
-
-_MULTI_DOT = Op("ViewBackward0", _multi_dot)
+_MULTI_DOT = Op("ViewBackward0", _formulas.multi_dot)
 
 
 def cond(A: Tensor, p: NormOrder = None) -> Operand:
@@ -529,20 +419,7 @@ def matrix_exp(A: Tensor) -> Operand:
     return apply(_MATRIX_EXP, (A,), (squarings,))
 
 
-def _matrix_exp_scaled(a: Any, squarings: int) -> Any:
-    # Scaling and squaring with a Taylor polynomial of order 18 below norm 1: N. J. Higham, "The scaling and
-    # squaring method for the matrix exponential revisited" (2005), section 2.
-    scaled = a * (0.5**squarings)
-    term = found = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape) + 0 * a
-    for k in range(1, 19):
-        term = np.matmul(term, scaled) * (1.0 / k)
-        found = found + term
-    for _ in range(squarings):
-        found = np.matmul(found, found)
-    return found
-
-
-_MATRIX_EXP = Op("LinalgMatrixExpBackward0", _matrix_exp_scaled)
+_MATRIX_EXP = Op("LinalgMatrixExpBackward0", _formulas.matrix_exp_scaled)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Operand:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.core.absent import QUIET, Absent
+from funcgrad.types import Anything
 
 _ABSENT = Absent("MPS")
 _REFUSED = ["Event", "get_rng_state", "set_per_process_memory_fraction", "set_rng_state"]
@@ -21,6 +20,6 @@ driver_allocated_memory = recommended_max_memory = current_allocated_memory
 __all__ = ["current_allocated_memory", "driver_allocated_memory", "recommended_max_memory", *QUIET, *_REFUSED]  # noqa: PLE0604 - the lists that are joined hold strings
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     raise AttributeError(f"module 'torch.mps' has no attribute {name!r} here: there is no MPS")

@@ -18,6 +18,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from funcgrad.types import Anything
+
 __all__ = [
     "ProfilerAction",
     "ProfilerActivity",
@@ -131,7 +133,7 @@ class profile:
         activities: Iterable[ProfilerActivity] | None = None,
         schedule: Callable[[int], ProfilerAction] | None = None,
         on_trace_ready: Callable[[Any], Any] | None = None,
-        **options: Any,
+        **options: Anything,
     ) -> None:
         self.schedule = schedule
         self.on_trace_ready = on_trace_ready
@@ -228,7 +230,7 @@ class record_function:
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
-        def recorded(*args: Any, **kwargs: Any) -> Any:
+        def recorded(*args: Anything, **kwargs: Anything) -> Anything:
             with record_function(self.name):
                 return function(*args, **kwargs)
 

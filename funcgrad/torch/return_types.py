@@ -7,9 +7,8 @@ True
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.operations.reductions import RETURN_TYPES, named
+from funcgrad.types import Anything
 
 __all__ = ["RETURN_TYPES"]
 
@@ -27,7 +26,7 @@ _PARTS = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """The class of what the function of this name returns."""
     if name in RETURN_TYPES:
         return RETURN_TYPES[name]

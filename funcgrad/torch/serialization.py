@@ -19,7 +19,7 @@ import numpy as np
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES, TYPE_NAMES
 from funcgrad.torch.core.operand import Operand
-from funcgrad.torch.core.pickled import Writer, read_pickle
+from funcgrad.torch.core.pickled import Name, Writer, inside, read_pickle
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.nn.parameter import Parameter
@@ -41,14 +41,19 @@ class _Storage:
 
     __slots__ = ("array", "word")
 
-    def __init__(self, array: Any, word: str) -> None:
+    def __init__(self, array: Anything, word: str) -> None:
         self.array = array
         self.word = word
 
 
 def _tensor(
-    storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False, *rest: Any
-) -> Any:
+    storage: Anything,
+    offset: int,
+    size: Anything,
+    stride: Anything,
+    requires_grad: bool = False,
+    *rest: Anything,
+) -> Anything:
     """A tensor on a part of a storage; ValueError for one that would reach out of it."""
     if not isinstance(storage, _Storage) or not isinstance(requires_grad, bool):
         raise ValueError("a tensor has no memory")
@@ -67,42 +72,42 @@ def _tensor(
     return t
 
 
-def _parameter(data: Any, requires_grad: bool, *rest: Any) -> Any:
+def _parameter(data: Anything, requires_grad: bool, *rest: Anything) -> Anything:
     return Parameter(data, requires_grad=requires_grad)
 
 
-def _encoded(text: Any, coding: str) -> bytes:
+def _encoded(text: Anything, coding: str) -> bytes:
     if coding != "latin1":
         raise ValueError(f"bytes in {coding}")
     return str(text).encode("latin1")
 
 
-def _numpy_dtype(code: Any, *rest: Any) -> Any:
+def _numpy_dtype(code: Anything, *rest: Anything) -> Anything:
     found = np.dtype(code)
     if found.kind not in "fciub" or found.names is not None:
         raise ValueError(f"an array of {code}")
     return found
 
 
-def _empty_array(kind: Any, shape: Any, code: Any) -> Any:
+def _empty_array(kind: Anything, shape: Anything, code: Anything) -> Anything:
     return np.zeros(shape, np.uint8)
 
 
-def _filled_array(array: Any, state: Any) -> Any:
+def _filled_array(array: Anything, state: Anything) -> Anything:
     _, shape, dtype, is_fortran, data = state
     found = np.frombuffer(data, dtype).reshape(shape, order="F" if is_fortran else "C")
     return np.array(found)
 
 
-def _scalar(dtype: Any, data: Any) -> Any:
+def _scalar(dtype: Anything, data: Anything) -> Anything:
     return np.frombuffer(data, dtype)[0]
 
 
-def _dtype_state(dtype: Any, state: Any) -> Any:
+def _dtype_state(dtype: Anything, state: Anything) -> Anything:
     return dtype.newbyteorder(state[1]) if state[1] in "<>" else dtype
 
 
-def _with_metadata(found: Any, state: Any) -> Any:
+def _with_metadata(found: Anything, state: Anything) -> Anything:
     if set(state) - {"_metadata"}:
         raise ValueError(f"a dict with attributes {sorted(state)}")
     found.__dict__.update(state)
@@ -129,20 +134,23 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 _NAMES: dict[str, Any] = {
     **{f"torch.{name}": dtype for name, dtype in ALL_DTYPES.items()},
-    **{f"torch.{word}": word for word in (*_STORAGES, _BRAIN)},
-    "torch.nn.parameter.Parameter": "Parameter",
-    "numpy.ndarray": "ndarray",
+    **{f"torch.{word}": Name(word) for word in (*_STORAGES, _BRAIN)},
+    "torch.nn.parameter.Parameter": Name("Parameter"),
+    "numpy.ndarray": Name("ndarray"),
 }
 _STATES: dict[type, Callable[[Any, Any], Any]] = {
     OrderedDict: _with_metadata,
     np.ndarray: _filled_array,
     **{type(np.dtype(kind)): _dtype_state for kind in "?bBhHiIlLqQefdgFDG"},
 }
+_PARTS = (Name, _Storage, np.dtype)
+"""What tensors and arrays are made of: no value of a file's."""
 
 
-def _storage_of(archive: zipfile.ZipFile, root: str, kept: dict[str, _Storage], is_big: bool) -> Any:
-    def storage(key: Any) -> _Storage:
-        what, word, name, _, count = key
+def _storage_of(archive: zipfile.ZipFile, root: str, kept: dict[str, _Storage], is_big: bool) -> Anything:
+    def storage(key: Anything) -> _Storage:
+        what, kind, name, _, count = key
+        word = kind.path if isinstance(kind, Name) else kind
         if what != "storage" or word not in (*_STORAGES, _BRAIN):
             raise pickle.UnpicklingError(f"it refers to a {what!r}")
         if name not in kept:
@@ -161,7 +169,7 @@ def _storage_of(archive: zipfile.ZipFile, root: str, kept: dict[str, _Storage], 
     return storage
 
 
-def _read(data: bytes) -> Any:
+def _read(data: bytes) -> Anything:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         damaged = archive.testzip()
         if damaged is not None:
@@ -172,9 +180,13 @@ def _read(data: bytes) -> Any:
         root = found[0].removesuffix("data.pkl")
         order = f"{root}byteorder"
         is_big = order in archive.namelist() and archive.read(order) == b"big"
-        return read_pickle(
+        value = read_pickle(
             archive.read(found[0]), _NAMES, _CALLS, _STATES, _storage_of(archive, root, {}, is_big)
         )
+    for part in inside(value):
+        if isinstance(part, _PARTS):
+            raise ValueError(f"a {type(part).__name__.lstrip('_').lower()} stands where a value should")
+    return value
 
 
 def load(
@@ -277,7 +289,7 @@ class _Memories:
 
         return written
 
-    def _array(self, x: Any) -> Callable[[Writer], None]:
+    def _array(self, x: Anything) -> Callable[[Writer], None]:
         if x.dtype.kind not in "fciub":
             raise TypeError(f"save() keeps arrays of numbers, not of {x.dtype}")
 

@@ -1,4 +1,4 @@
-"""Special functions: ``torch.special``."""
+"""Special functions: ``torch.special``. Each is a row of a table; ``special.pyi`` says so to editors."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.scipy import special as _special
-from funcgrad.torch.core.apply import apply
-from funcgrad.torch.core.backward.history import Op
+from funcgrad.scipy import special
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.pointwise.arithmetic import Binary
-from funcgrad.torch.operations.pointwise.elementwise import as_floating
 from funcgrad.torch.operations.pointwise.polynomials import POLYNOMIALS
+from funcgrad.torch.operations.pointwise.rows import Row, of_one, of_two
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
 
 _SAME = {
@@ -36,118 +33,41 @@ _SAME = {
     "softmax": "softmax",
     "xlogy": "xlogy",
 }
-globals().update({name: FUNCTIONS[other] for name, other in _SAME.items()})
-globals().update(POLYNOMIALS)
+"""Those that the module ``torch`` has as well, by their name there."""
 
 
-def _of_one(name: str, title: str, function: Any) -> Any:
-    made = Op(title, function, input_names=("self",))
-
-    def special_function(input: Tensor) -> Any:
-        return apply(made, (as_floating(input),))
-
-    special_function.__name__ = special_function.__qualname__ = name
-    return special_function
-
-
-def _entr(x: Any) -> Any:
-    return _special.entr(x)
-
-
-def _ndtr(x: Any) -> Any:
-    return _special.ndtr(x)
-
-
-def _log_ndtr(x: Any) -> Any:
-    return _special.log_ndtr(x)
-
-
-def _ndtri(x: Any) -> Any:
-    return _special.ndtri(x)
-
-
-def _erfcx(x: Any) -> Any:
-    return _special.erfcx(x)
-
-
-def _i0(x: Any) -> Any:
-    return _special.i0(x)
-
-
-def _i0e(x: Any) -> Any:
-    return _special.i0e(x)
-
-
-def _i1(x: Any) -> Any:
-    return _special.i1(x)
-
-
-def _i1e(x: Any) -> Any:
-    return _special.i1e(x)
-
-
-entr = _of_one("entr", "SpecialEntrBackward0", _entr)
-ndtr = _of_one("ndtr", "SpecialNdtrBackward0", _ndtr)
-log_ndtr = _of_one("log_ndtr", "SpecialLogNdtrBackward0", _log_ndtr)
-ndtri = _of_one("ndtri", "SpecialNdtriBackward0", _ndtri)
-erfcx = _of_one("erfcx", "SpecialErfcxBackward0", _erfcx)
-i0 = _of_one("i0", "I0Backward0", _i0)
-i0e = _of_one("i0e", "SpecialI0EBackward0", _i0e)
-i1 = _of_one("i1", "SpecialI1Backward0", _i1)
-i1e = _of_one("i1e", "SpecialI1EBackward0", _i1e)
-
-
-def _xlog1py(x: Any, y: Any) -> Any:
-    return _special.xlog1py(x, y)
-
-
-def _zeta(x: Any, q: Any) -> Any:
-    return _special.zeta(x, q)
-
-
-_XLOG1PY = Binary("SpecialXlog1PyBackward0", _xlog1py, result="float")
-_ZETA = Binary("SpecialZetaBackward0", _zeta, result="float")
-
-
-def xlog1py(input: Operand, other: Operand) -> Tensor:
-    """``input * log1p(other)``, 0 where `input` is 0."""
-    return _XLOG1PY.promoted(input, other)
-
-
-def zeta(input: Operand, other: Operand) -> Tensor:
-    """The Hurwitz zeta function."""
-    return _ZETA.promoted(input, other)
-
-
-def _two(name: str, title: str) -> Any:
-    def values(x: Any, y: Any) -> Any:
-        return getattr(_special, name)(x, y)
-
-    binary = Binary(title, values, result="float")
-
-    def special_function(input: Any, other: Any) -> Any:
-        return binary.promoted(input, other)
-
-    special_function.__name__ = special_function.__qualname__ = name
-    return special_function
-
-
-def _by_name(ours: str, scipys: str) -> Any:
-    def values(x: Any) -> Any:
-        return getattr(_special, scipys)(x)
-
-    return _of_one(ours, "NotImplemented", values)
-
-
-gammainc = _two("gammainc", "IgammaBackward0")
-gammaincc = _two("gammaincc", "IgammacBackward0")
-bessel_j0, bessel_j1 = _by_name("bessel_j0", "j0"), _by_name("bessel_j1", "j1")
-bessel_y0, bessel_y1 = _by_name("bessel_y0", "y0"), _by_name("bessel_y1", "y1")
-modified_bessel_i0, modified_bessel_i1 = i0, i1
-modified_bessel_k0 = _by_name("modified_bessel_k0", "k0")
-modified_bessel_k1 = _by_name("modified_bessel_k1", "k1")
-scaled_modified_bessel_k0 = _by_name("scaled_modified_bessel_k0", "k0e")
-scaled_modified_bessel_k1 = _by_name("scaled_modified_bessel_k1", "k1e")
+# What PyTorch has no derivative of has one here; the node has the name that it has there.
+_OF_ONE = (
+    Row("bessel_j0", "NotImplemented", special.j0, "The Bessel function of the first kind of order 0."),
+    Row("bessel_j1", "NotImplemented", special.j1, "The Bessel function of the first kind of order 1."),
+    Row("bessel_y0", "NotImplemented", special.y0, "The Bessel function of the second kind of order 0."),
+    Row("bessel_y1", "NotImplemented", special.y1, "The Bessel function of the second kind of order 1."),
+    Row("entr", "SpecialEntrBackward0", special.entr, "``-x * log(x)``, 0 at 0."),
+    Row("erfcx", "SpecialErfcxBackward0", special.erfcx, "``exp(x ** 2) * erfc(x)``."),
+    Row("i0", "I0Backward0", special.i0, "The modified Bessel function of the first kind of order 0."),
+    Row("i0e", "SpecialI0EBackward0", special.i0e, "``exp(-|x|) * i0(x)``."),
+    Row("i1", "SpecialI1Backward0", special.i1, "The modified Bessel function of the first kind of order 1."),
+    Row("i1e", "SpecialI1EBackward0", special.i1e, "``exp(-|x|) * i1(x)``."),
+    Row("log_ndtr", "SpecialLogNdtrBackward0", special.log_ndtr, "The logarithm of `ndtr`."),
+    Row("modified_bessel_k0", "NotImplemented", special.k0, "The one of the second kind of order 0."),
+    Row("modified_bessel_k1", "NotImplemented", special.k1, "The one of the second kind of order 1."),
+    Row("ndtr", "SpecialNdtrBackward0", special.ndtr, "The normal distribution's cumulative probability."),
+    Row("ndtri", "SpecialNdtriBackward0", special.ndtri, "The inverse of `ndtr`."),
+    Row("scaled_modified_bessel_k0", "NotImplemented", special.k0e, "``exp(x) * modified_bessel_k0(x)``."),
+    Row("scaled_modified_bessel_k1", "NotImplemented", special.k1e, "``exp(x) * modified_bessel_k1(x)``."),
+)
+_OF_TWO = (
+    Row("gammainc", "IgammaBackward0", special.gammainc, "The lower regularised incomplete gamma function."),
+    Row("gammaincc", "IgammacBackward0", special.gammaincc, "One less `gammainc`."),
+    Row(
+        "xlog1py",
+        "SpecialXlog1PyBackward0",
+        special.xlog1py,
+        "``input * log1p(other)``, 0 where `input` is 0.",
+    ),
+    Row("zeta", "SpecialZetaBackward0", special.zeta, "The Hurwitz zeta function."),
+)
+_SAME_HERE = {"modified_bessel_i0": "i0", "modified_bessel_i1": "i1"}
 
 
 def multigammaln(input: Tensor, p: int) -> Operand:
@@ -158,35 +78,17 @@ def multigammaln(input: Tensor, p: int) -> Operand:
     return found
 
 
-__all__ = [  # noqa: PLE0604 - strings, most of them from the table
-    *_SAME,
-    "bessel_j0",
-    "bessel_j1",
-    "bessel_y0",
-    "bessel_y1",
-    "entr",
-    "erfcx",
-    "gammainc",
-    "gammaincc",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "log_ndtr",
-    "modified_bessel_i0",
-    "modified_bessel_i1",
-    "modified_bessel_k0",
-    "modified_bessel_k1",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "scaled_modified_bessel_k0",
-    "scaled_modified_bessel_k1",
-    "xlog1py",
-    "zeta",
-]
+_here = globals()
+_here.update({name: FUNCTIONS[other] for name, other in _SAME.items()})
+_here.update({row.name: of_one(row) for row in _OF_ONE} | {row.name: of_two(row) for row in _OF_TWO})
+_here.update({name: _here[other] for name, other in _SAME_HERE.items()})
+_here.update(POLYNOMIALS)
 
-take_out(globals(), [*__all__, *POLYNOMIALS])
+__all__ = sorted(  # noqa: PLE0605 - from the table
+    {*_SAME, *_SAME_HERE, *(row.name for row in (*_OF_ONE, *_OF_TWO)), "multigammaln"}
+)
+
+take_out(_here, [*__all__, *POLYNOMIALS])
 
 
 def __dir__() -> list[str]:

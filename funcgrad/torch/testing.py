@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.dtypes import torch_dtype
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Anything, Array, DTypeLike
 
 __all__ = ["assert_close"]
 
@@ -75,13 +76,13 @@ def assert_close(
     raise AssertionError(text)
 
 
-def _no_pair(actual: Any, expected: Any) -> None:
+def _no_pair(actual: Anything, expected: Anything) -> None:
     raise TypeError(
         f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
     )
 
 
-def _difference(actual: Any, expected: Any, rules: _Rules, where: str) -> tuple[str, str]:
+def _difference(actual: Anything, expected: Anything, rules: _Rules, where: str) -> tuple[str, str]:
     """What differs first, and at which item; empty where nothing does."""
     both = (actual, expected)
     if actual is None and expected is None:
@@ -97,11 +98,13 @@ def _difference(actual: Any, expected: Any, rules: _Rules, where: str) -> tuple[
     return _difference_of_containers(actual, expected, rules, where)
 
 
-def _array(x: Any) -> Any:
+def _array(x: Anything) -> Array:
     return x.detach().numpy() if isinstance(x, Tensor) else x
 
 
-def _difference_of_containers(actual: Any, expected: Any, rules: _Rules, where: str) -> tuple[str, str]:
+def _difference_of_containers(
+    actual: Anything, expected: Anything, rules: _Rules, where: str
+) -> tuple[str, str]:
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         absent, added = set(expected) - set(actual), set(actual) - set(expected)
         if absent or added:
@@ -123,14 +126,14 @@ def _difference_of_containers(actual: Any, expected: Any, rules: _Rules, where: 
     return "", ""
 
 
-def _tolerances(rules: _Rules, *dtypes: Any) -> tuple[float, float]:
+def _tolerances(rules: _Rules, *dtypes: DTypeLike) -> tuple[float, float]:
     if rules.rtol is not None and rules.atol is not None:
         return rules.rtol, rules.atol
     found = [_TOLERANCES.get(dtype.name, (0.0, 0.0)) for dtype in dtypes]
     return max(rtol for rtol, _ in found), max(atol for _, atol in found)
 
 
-def _difference_of_numbers(actual: Any, expected: Any, rules: _Rules) -> str:
+def _difference_of_numbers(actual: Anything, expected: Anything, rules: _Rules) -> str:
     if rules.check_dtype and type(actual) is not type(expected):
         return f"The (d)types do not match: {type(actual)} != {type(expected)}."
     rtol, atol = _tolerances(rules, np.asarray(actual).dtype, np.asarray(expected).dtype)
@@ -139,7 +142,7 @@ def _difference_of_numbers(actual: Any, expected: Any, rules: _Rules) -> str:
     return _words_for_numbers(actual, expected, rtol, atol)
 
 
-def _words_for_numbers(actual: Any, expected: Any, rtol: float, atol: float) -> str:
+def _words_for_numbers(actual: Anything, expected: Anything, rtol: float, atol: float) -> str:
     absolute = abs(actual - expected)
     relative = absolute / abs(expected) if expected != 0 else float("inf")
     exact = rtol == atol == 0
@@ -154,7 +157,7 @@ def _allowed(tolerance: float, exact: bool) -> str:
     return "" if exact else f" (up to {tolerance} allowed)"
 
 
-def _close(actual: Any, expected: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+def _close(actual: Anything, expected: Anything, rtol: float, atol: float, equal_nan: bool) -> Array:
     with np.errstate(all="ignore"):
         found = np.isclose(actual, expected, rtol, atol, equal_nan) if atol or rtol else actual == expected
         if equal_nan and actual.dtype.kind in "fc" and expected.dtype.kind in "fc":
@@ -162,7 +165,7 @@ def _close(actual: Any, expected: Any, rtol: float, atol: float, equal_nan: bool
     return np.asarray(found)
 
 
-def _difference_of_arrays(actual: Any, expected: Any, rules: _Rules) -> str:
+def _difference_of_arrays(actual: Anything, expected: Anything, rules: _Rules) -> str:
     if actual.shape != expected.shape:
         shapes = f"{Size(actual.shape)} != {Size(expected.shape)}"
         return f"The values for attribute 'shape' do not match: {shapes}."
@@ -184,7 +187,7 @@ def _difference_of_arrays(actual: Any, expected: Any, rules: _Rules) -> str:
     return _words_for_arrays(actual, expected, close, rtol, atol)
 
 
-def _words_for_arrays(actual: Any, expected: Any, close: Any, rtol: float, atol: float) -> str:
+def _words_for_arrays(actual: Anything, expected: Anything, close: Anything, rtol: float, atol: float) -> str:
     exact = rtol == atol == 0
     if actual.dtype.kind in "bu" or actual.dtype.itemsize < 4:
         actual, expected = (_widened(x) for x in (actual, expected))
@@ -202,7 +205,7 @@ def _words_for_arrays(actual: Any, expected: Any, close: Any, rtol: float, atol:
     return f"Tensor-likes are not {'equal' if exact else 'close'}!\n\n" + "\n".join(lines)
 
 
-def _widened(x: Any) -> Any:
+def _widened(x: Anything) -> Array:
     """Values whose differences are representable."""
     return x.astype(np.float32 if x.dtype.kind == "f" else np.int64)
 

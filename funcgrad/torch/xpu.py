@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.core.absent import QUIET, Absent
+from funcgrad.types import Anything
 
 _ABSENT = Absent("XPU")
 _REFUSED = [
@@ -28,6 +27,6 @@ globals().update({name: getattr(_ABSENT, name) for name in (*QUIET, *_REFUSED)})
 __all__ = [*QUIET, *_REFUSED]  # noqa: PLE0604 - the lists that are joined hold strings
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     raise AttributeError(f"module 'torch.xpu' has no attribute {name!r} here: there is no XPU")

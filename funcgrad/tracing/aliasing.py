@@ -10,14 +10,16 @@ One mechanism serves tracers and the stateful Tensor.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 from weakref import ref
 
-from funcgrad.errors import UnsupportedFunctionError
+import numpy as np
+
+from funcgrad.errors import TracerAssignmentError, UnsupportedFunctionError
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 
 class Lens(Protocol):
@@ -64,11 +66,12 @@ class Doubt(Alias):
     def current_index(self, part: Tracer) -> int:
         """Refuse to read it."""
         raise UnsupportedFunctionError(
-            f"ravel or reshape of a traced {part.aval} gives a view or a copy depending on how its elements "
-            "lie in memory, which is not known here, and one of the two was written since",
+            f"a traced {part.aval} was made from another array, by ravel, reshape or a class of SciPy's, and "
+            "is a view or a copy depending on how its elements lie in memory, which is not known here; one "
+            "of the two was written since",
             source=Source(*user_location()),
-            remedy="Write x.ravel().copy() for a copy; for a view make x with np.ascontiguousarray(x).copy() "
-            "first.",
+            remedy="Write x.ravel().copy(), or give SciPy x.copy(), for a copy; for a view make x with "
+            "np.ascontiguousarray(x).copy() first.",
         )
 
 
@@ -149,6 +152,16 @@ def remember(base: Tracer, part: Tracer) -> None:
         alias.views.append(ref(part))
 
 
+def note_shown(base: Tracer, made: Anything) -> None:
+    """Note that other code holds an array of NumPy's for `base`, which would miss a write into that."""
+    remember(base, made)
+
+
+def is_numpys(x: object) -> bool:
+    """Whether it is an array of NumPy's, and no traced one."""
+    return type(x) is np.ndarray
+
+
 def is_view(x: Tracer) -> bool:
     """Whether the tracer shares memory with one it was taken from."""
     alias = x._alias
@@ -191,7 +204,7 @@ def all_views(x: Tracer) -> Iterator[Tracer]:
     """The views of an array, and theirs."""
     for link in (x._alias.views if x._alias is not None else None) or ():
         part = link()
-        if part is not None and settled(part) is not False:
+        if part is not None and not is_numpys(part) and settled(part) is not False:
             yield part
             yield from all_views(part)
 
@@ -264,6 +277,15 @@ def written_inside(value: Tracer) -> Tracer:
     return Tracer(recorder, recorder.index_of(value), value.aval)
 
 
+def raise_unseen() -> NoReturn:
+    """Raise for a write into an array of which somebody has an array of NumPy's, as if it were that."""
+    raise TracerAssignmentError(
+        "an array of this trace is written, whose values something else holds, which would not see it",
+        source=Source(*user_location()),
+        remedy="Write into a copy, np.array(a), or make the other array or object afterwards.",
+    )
+
+
 def note_move(x: Tracer, value: Tracer) -> None:
     """Have the trace of the value remember what `x` stood for, if that belongs to another trace."""
     if x._recorder is not value._recorder:
@@ -300,6 +322,8 @@ def mark_views(alias: Alias, current: Tracer | None, *, only_closed: bool = Fals
             part = link()
             if part is None:
                 continue
+            if is_numpys(part):
+                raise_unseen()
             if part is current or (only_closed and above is alias and not part._recorder.closed):
                 kept.append(link)
             elif part._view is None and part._alias is not None and (shared := settled(part)) is not False:

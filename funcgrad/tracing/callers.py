@@ -25,7 +25,8 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-from funcgrad.types import Anything
+from funcgrad.tracing.python.escapes import HOOKS
+from funcgrad.types import AnyPrimitive, Anything
 
 
 class Use(Enum):
@@ -62,6 +63,15 @@ def called_function(frame: FrameType) -> Anything:
     """The function that the frame is calling, if it is a name or an attribute of a module; else None."""
     function = running_instruction(frame.f_code, frame.f_lasti).function
     return looked_up(function, frame) if function else None
+
+
+def asked_function(frame: FrameType, lasti: int) -> Anything:
+    """The function that a frame calls at an instruction, also where the call was rewritten to ask for it."""
+    function = running_instruction(frame.f_code, lasti).function
+    steps = [step for step in function if step.name not in ("PUSH_NULL", "PRECALL")]
+    if len(steps) > 3 and steps[-1].name in _CALLS and steps[0].value == HOOKS:
+        return looked_up(steps[2:-1], frame)
+    return looked_up(steps, frame) if steps else None
 
 
 def called_method(frame: FrameType) -> str | None:
@@ -121,10 +131,21 @@ def printed(frame: FrameType, offset: int) -> bool:
     return given_to(frame, offset) is print
 
 
-def read_back(frame: FrameType) -> bool:
-    """Whether the text that the running instruction makes is handed to `float` or `complex`."""
+READERS = {
+    **{("builtins", name): f"{name}()" for name in ("float", "complex", "eval")},
+    ("ast", "literal_eval"): "ast.literal_eval()",
+    ("decimal", "Decimal"): "decimal.Decimal()",
+    ("fractions", "Fraction"): "fractions.Fraction()",
+    ("json", "loads"): "json.loads()",
+}
+"""What makes a number of a text, by module and name."""
+
+
+def read_back(frame: FrameType) -> str:
+    """Who is handed the text that the running instruction makes and reads a number in it; empty if nobody."""
     offset = running_instruction(frame.f_code, frame.f_lasti).offset
-    return given_to(frame, offset) in (float, complex)
+    reader = given_to(frame, offset)
+    return READERS.get((getattr(reader, "__module__", ""), getattr(reader, "__name__", "")), "")
 
 
 def given_to(frame: FrameType, offset: int) -> object:
@@ -160,7 +181,7 @@ class Step:
 
     __slots__ = ("effect", "name", "offset", "value")
 
-    def __init__(self, name: str, value: Any, offset: int, effect: int) -> None:
+    def __init__(self, name: str, value: Anything, offset: int, effect: int) -> None:
         self.name = name
         self.value = value
         self.offset = offset
@@ -178,7 +199,7 @@ class Running:
         offset: int,
         function: Sequence[Step] = (),
         arguments: Sequence[Sequence[Step]] = (),
-        operator: Any = None,
+        operator: AnyPrimitive = None,
     ) -> None:
         self.operator = operator
         self.name = name

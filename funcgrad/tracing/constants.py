@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
     from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["compares_varying", "is_constant"]
+__all__ = ["comes_of_inputs", "compares_varying", "is_constant"]
 
 
 def is_constant(x: Tracer) -> bool:
@@ -39,6 +39,43 @@ def compares_varying(x: Tracer) -> bool:
     step = x._recorder.steps[x._index]
     operands = step[1:] if isinstance(step, tuple) else ()
     return any(varies(x._recorder, j) for j in operands)
+
+
+def comes_of_inputs(x: Tracer) -> bool:
+    """Whether `x` was computed from an input of an open trace, differentiably or not."""
+    x = x.frozen()
+    return enters(x._recorder, x._index)
+
+
+def enters(recorder: Recorder, index: int) -> bool:
+    """Whether the value at an index was computed from an input of its trace, or of an outer one."""
+    seen: set[int] = set()
+    waiting = [index]
+    while waiting:
+        i = waiting.pop()
+        if i in seen:
+            continue
+        seen.add(i)
+        step = recorder.steps[i]
+        if type(step) is int:
+            step = recorder.steps[i - step]
+        if type(step) is not Aval:
+            waiting += step[1:]
+        elif not is_captured(recorder, i) or captured_enters(recorder, i):
+            return True
+    return False
+
+
+def captured_enters(recorder: Recorder, index: int) -> bool:
+    """Whether a captured value is a traced one that was computed from an input."""
+    value: Any = recorder.values.get(index)
+    return hasattr(value, "_recorder") and enters(value._recorder, value._index)
+
+
+def is_captured(recorder: Recorder, index: int) -> bool:
+    """Whether a value that enters the trace is no input of it."""
+    place = bisect_left(recorder.operands, (index, False))
+    return bool(recorder.operands[place : place + 1]) and recorder.operands[place][0] == index
 
 
 def varies(recorder: Recorder, index: int) -> bool:
@@ -80,8 +117,6 @@ def operands_of(recorder: Recorder, index: int) -> tuple[int, ...] | None:
 def enters_varying(recorder: Recorder, index: int) -> bool:
     """Whether an input, or a captured tracer, brings a derivative into the trace."""
     value: Any = recorder.values.get(index)
-    place = bisect_left(recorder.operands, (index, False))
-    is_operand = recorder.operands[place : place + 1] and recorder.operands[place][0] == index
-    if not is_operand:
+    if not is_captured(recorder, index):
         return True
     return hasattr(value, "_recorder") and varies(value._recorder, value._index)

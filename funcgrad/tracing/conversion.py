@@ -17,23 +17,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, FuncgradError
+from funcgrad.later import Later
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import Use, called_function, called_method, formats, read_back, use_of
-from funcgrad.tracing.constants import is_constant
-from funcgrad.tracing.refusals import (
-    asks_for_control,
-    assigned_into_array,
-    prints_errors,
-    refuse_inside_packages,
-    refuse_list,
-    value_taken,
-)
-from funcgrad.types import Array, DTypeLike
+from funcgrad.tracing.constants import comes_of_inputs, is_constant
+from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.types import Anything, Array, DTypeLike
 
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["array_of", "assigned_into_array", "integer_of", "number_of", "python_value_of", "text_of"]
+__all__ = [
+    "array_of",
+    "integer_of",
+    "number_of",
+    "python_value_of",
+    "refuse_sparse_inside_scipy",
+    "text_of",
+]
+
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
 
 _KEEPERS = frozenset({"fill", "itemset", "put", "__setitem__"})
 """Methods of an array that store the number they are given."""
@@ -43,13 +47,13 @@ def noted(decide: Callable[..., Any]) -> Callable[..., Any]:
     """The decision, whose refusal the recorder remembers: C code that asked may report it in other words."""
 
     @wraps(decide)
-    def deciding(x: Tracer, *args: Any) -> Any:
+    def deciding(x: Tracer, *args: Anything) -> Anything:
         x._recorder.require_open(x)
         try:
             return decide(x, *args)
         except FuncgradError as error:
             x._recorder.refused = error
-            if not prints_errors(args[-1]):
+            if not refusals.prints_errors(args[-1]):
                 raise
             # The C code that asks would print this and give an error of its own: the transform raises it.
             x._recorder.deferred = True
@@ -78,17 +82,20 @@ def array_of(x: Tracer, dtype: DTypeLike, copy: bool | None, frame: FrameType) -
     use = use_in(frame, x)
     if is_constant(x):
         if use is Use.PASSED or wanted is not None or x.has_value():
-            return np.array(x._needed_by("np.asarray()"), wanted)
+            made = np.array(x._needed_by("np.asarray()"), wanted)
+            if copy is None and x.aval.shape and made.dtype == x.aval.dtype and not comes_of_inputs(x):
+                INSIDE.shown(x, made)
+            return made
         return elements_of(x)
-    if asks_for_control(frame):
+    if refusals.asks_for_control(frame):
         return np.array(x._needed_by("this check"), wanted)
-    refuse_inside_packages(x, use is Use.LISTED and wanted is None, frame)
+    refusals.refuse_inside_packages(x, use is Use.LISTED and wanted is None, frame)
     if use is Use.STORED or keeps(frame):
-        raise assigned_into_array("this assignment")
+        raise refusals.assigned_into_array("this assignment")
     if use is Use.PASSED or (use is Use.UNKNOWN and wanted is not None):
-        raise value_taken(x, "np.asarray()", frame)
+        raise refusals.value_taken(x, "np.asarray()", frame)
     if wanted is not None:
-        refuse_list(x, wanted, frame)
+        refusals.refuse_list(x, wanted, frame)
     return elements_of(x)
 
 
@@ -96,13 +103,22 @@ def asked_by_sparse_product(frame: FrameType) -> bool:
     """Whether a sparse array of SciPy's wants to know if its product with `x` is its own affair."""
     if not str(frame.f_globals.get("__name__")).startswith("scipy.sparse."):
         return False
-    if frame.f_code.co_name in ("_matmul_dispatch", "dot"):
+    if frame.f_code.co_name in ("_matmul_dispatch", "_divide", "dot"):
         return True
     # The method `multiply` would return NotImplemented to its caller; the operator asks the other operand.
     called: FrameType | None = frame
     while called is not None and called.f_code.co_name in ("multiply", "_multiply_2d_with_broadcasting"):
         called = called.f_back
     return called is not None and called is not frame and called.f_code.co_name in ("__mul__", "__rmul__")
+
+
+def refuse_sparse_inside_scipy(frame: FrameType) -> None:
+    """Raise UnsupportedFunctionError where a function of SciPy's would make an array of a sparse one of ours.
+
+    Its products and operators only look whether it is one, and leave it the operation.
+    """
+    if not asked_by_sparse_product(frame):
+        refusals.refuse_sparse_values(frame)
 
 
 def itself_as_object(x: Tracer) -> Array:
@@ -118,19 +134,20 @@ def number_of(x: Tracer, what: str, frame: FrameType) -> Array:
 
     Raises TracerAssignmentError where it would be stored away, and ConcretizationError elsewhere.
     """
-    if is_constant(x) or asks_for_control(frame) or (formats(frame) and not read_back(frame)):
+    if is_constant(x) or refusals.asks_for_control(frame) or (formats(frame) and not read_back(frame)):
         return x._needed_by(what)
     if use_in(frame, x) is Use.STORED or keeps(frame):
-        raise assigned_into_array("this assignment")
-    refuse_inside_packages(x, False, frame)
-    raise value_taken(x, what, frame)
+        raise refusals.assigned_into_array("this assignment")
+    refusals.refuse_inside_packages(x, False, frame)
+    raise refusals.value_taken(x, what, frame)
 
 
 @noted
 def text_of(x: Tracer, spec: str, frame: FrameType) -> str:
     """``format(x, spec)``: the digits of its value, which may be shown and not be read back as a number."""
-    if not is_constant(x) and read_back(frame):
-        raise value_taken(x, "float()", frame)
+    reader = "" if is_constant(x) else read_back(frame)
+    if reader:
+        raise refusals.value_taken(x, reader, frame)
     text = format(x._needed_by("format()"), spec)
     return text if is_constant(x) else Digits(text)
 
@@ -156,15 +173,15 @@ class Digits(str):
 def integer_of(x: Tracer, frame: FrameType) -> Array:
     """The value for ``int(x)``: a whole number has no derivative; storing one is refused all the same."""
     if x.aval.inexact and use_in(frame, x) is Use.STORED and not is_constant(x):
-        raise assigned_into_array("this assignment")
+        raise refusals.assigned_into_array("this assignment")
     return x._needed_by("int()")
 
 
 @noted
 def python_value_of(x: Tracer, what: str, frame: FrameType) -> Array:
     """The value for ``x.item()`` and ``x.tolist()``, where no derivative is lost with it."""
-    if not is_constant(x) and not asks_for_control(frame):
-        raise value_taken(x, what, frame)
+    if not is_constant(x) and not refusals.asks_for_control(frame):
+        raise refusals.value_taken(x, what, frame)
     return x._needed_by(what)
 
 

@@ -106,7 +106,7 @@ def owner_of(function: object) -> object:
 def dispatching(function: Anything, called_as: Callable[[Any], Any]) -> Callable[..., Any]:
     """The same choice by what traced values stand for; `called_as` says what is called for what is chosen."""
 
-    def choosing(*args: Any, **kwargs: Any) -> Any:
+    def choosing(*args: Anything, **kwargs: Anything) -> Anything:
         if not args:
             return function(*args, **kwargs)
         return called_as(chosen(function, class_of(args[0])))(*args, **kwargs)
@@ -133,7 +133,7 @@ def pattern_class(kind: object) -> object:
     if not isinstance(kind, type) or kind.__module__ not in _OF_NUMBERS:
         return kind
 
-    def is_one(_: type, x: Any) -> bool:
+    def is_one(_: type, x: Anything) -> bool:
         return is_instance(x, kind)
 
     asking = type("Asking", (type(kind),), {"__instancecheck__": is_one})

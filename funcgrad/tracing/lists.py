@@ -18,7 +18,7 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.labelled import is_labelled, values_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike
 
 _PLAIN = (Tracer, float, int, np.ndarray, complex, bool)
 _NUMERIC = "fciub"
@@ -56,13 +56,13 @@ def holds_tracer(items: Sequence[Any]) -> bool:
     )
 
 
-def _numeric(array: Any, x: Any) -> Any:
+def _numeric(array: Array, x: Anything) -> Array:
     if array.dtype.kind not in _NUMERIC:
         raise DtypeError(f"a {type(x).__name__} of dtype {array.dtype} is not numeric")
     return array
 
 
-def _joined(items: Sequence[Any]) -> Any:
+def _joined(items: Sequence[Any]) -> Array:
     """One tracer from nested lists; Python numbers count with their default dtypes, as in ``np.array``."""
     operands = [asoperand(x) for x in items]
     avals = [_aval(x) for x in operands]
@@ -128,7 +128,7 @@ def row_place(x: Tracer) -> tuple[Any, int, int] | None:
     return (recorder, step[1], row) if type(row) is int and whole else None
 
 
-def _stacked(array: Any) -> Any:
+def _stacked(array: Array) -> Array:
     """One tracer from an object array whose elements are tracers and numbers."""
     for item in array.flat:
         if not isinstance(item, Tracer | np.ndarray | np.generic | float | int | complex):
@@ -141,11 +141,11 @@ def _stacked(array: Any) -> Any:
     )
 
 
-def _aval(x: Any) -> Aval:
+def _aval(x: Anything) -> Aval:
     return x.aval if type(x) is Tracer else aval_of(x)
 
 
-def _cast(x: Any, aval: Aval, dtype: np.dtype[Any]) -> Any:
+def _cast(x: Anything, aval: Aval, dtype: np.dtype[Any]) -> Array:
     if type(x) is not Tracer:
         return np.asarray(x, dtype)[()]
     return x if aval.dtype == dtype and not aval.weak else CATALOG["cast"](dtype).bind(x)

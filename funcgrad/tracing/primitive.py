@@ -19,7 +19,7 @@ from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
 from funcgrad.tracing.recorder import NOWHERE, Recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Arrays
+from funcgrad.types import Anything, Array, ArrayLike, Arrays
 
 if TYPE_CHECKING:
     from funcgrad.ir.program import Atom
@@ -111,6 +111,10 @@ class Primitive:
     """Whether it gives eigenvectors, of which `funcgrad.transforms.spectra` takes care before derivatives."""
     severs: ClassVar[bool] = False
     """Whether no derivative flows through it, so that its value may be read as an ordinary number."""
+    decides: ClassVar[bool] = False
+    """Whether it holds all branches or trips of something recorded, of which a value decides what is run."""
+    reads_numbers: ClassVar[bool] = False
+    """Whether its derivative is another one where numbers among the operands are known."""
     pure: ClassVar[bool] = True
     """Whether two applications to the same inputs may be merged."""
     native: Native | Compiled = ""
@@ -126,7 +130,7 @@ class Primitive:
     _local_rules: dict[tuple[Any, ...], Any]
     """What `funcgrad.transforms.local_rules` has made of its rules, by the types of operands."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: Anything) -> None:
         super().__init_subclass__(**kwargs)
         cls._instances = {}
         if "name" not in cls.__dict__ or not cls.name:
@@ -150,7 +154,7 @@ class Primitive:
             if not any(form in base.__dict__ for base in bases[:above]):
                 setattr(cls, form, Primitive.__dict__[form])
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Anything, **kwargs: Anything) -> Anything:
         if kwargs:
             args = args + tuple(kwargs[name] for name in cls.parameters[len(args) :])
         # A plain dictionary of weak references: `WeakValueDictionary.get` takes three times as long.
@@ -159,7 +163,7 @@ class Primitive:
         return self if self is not None else cls._intern(args)
 
     @classmethod
-    def _intern(cls, args: tuple[Any, ...]) -> Any:
+    def _intern(cls, args: tuple[Any, ...]) -> Anything:
         if len(args) != len(cls.parameters):
             raise TypeError(f"{cls.name} takes parameters {cls.parameters}, got {args}")
         self = object.__new__(cls)
@@ -256,6 +260,11 @@ class Primitive:
     def independent_part(self, flags: Flags) -> tuple[Primitive, tuple[int, ...]]:
         """The primitive of the results that do not depend on the flagged inputs, and where its inputs are."""
         raise NotImplementedError(f"{self.name}: independent_part")
+
+    def needed_part(self, needed: Flags) -> tuple[Primitive, tuple[int, ...], tuple[int, ...]] | None:
+        """The primitive of the results that are needed, and perhaps of some more, with the places of its
+        inputs and of its results; None where nothing is saved."""
+        return None
 
     def expansion(self, *inputs: object) -> Arrays:
         """The results by other operations, which is how kernels compute them; None where they are not."""

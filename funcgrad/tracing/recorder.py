@@ -8,7 +8,7 @@ trace: it holds no floating-point literal, no captured data and no source line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from sys import _getframe, modules
 from typing import Any
@@ -19,12 +19,13 @@ from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradErr
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.steps import as_source
+from funcgrad.later import Later
 from funcgrad.source import PLACES, place_of, user_location
 from funcgrad.tracing.adapters import PENDING, introduce
-from funcgrad.tracing.overwriting import may_be_overwritten
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import AnyPrimitive, Anything, Array, ArrayLike, Arrays
 
+overwriting = Later("funcgrad.tracing.overwriting")
 COPY_BELOW = 1 << 14
 """Captured arrays up to this many bytes are copied, so that a buffer the user reuses stays right.
 
@@ -90,7 +91,7 @@ class Recorder:
         "varying",
     )
 
-    def __init__(self, name: str, transform: str = "", location: Any = None) -> None:
+    def __init__(self, name: str, transform: str = "", location: Anything = None) -> None:
         outer = _active.get()
         taken = DERIVATIVES.get(transform, 0) if location is None else 0
         self.level: int = 0
@@ -184,7 +185,7 @@ class Recorder:
             self.moved = []
         self.moved.append((x, x._recorder, x._index, x.aval))
 
-    def _operand(self, aval: Aval, value: Any, is_literal: bool) -> int:
+    def _operand(self, aval: Aval, value: Anything, is_literal: bool) -> int:
         index = len(self.steps)
         self.steps.append(aval)
         self.avals.append(aval)
@@ -250,7 +251,7 @@ class Recorder:
             return None
         return outer
 
-    def _capture_array(self, x: Any) -> int:
+    def _capture_array(self, x: Anything) -> int:
         key = id(x)
         index = self._captured.get(key)
         if index is not None:
@@ -261,9 +262,9 @@ class Recorder:
             copied = self.copied
             small = x.nbytes <= COPY_BELOW and copied is None
             if small and type(x) is np.ndarray and x.flags.writeable and x.dtype.isnative:
-                return self._operand(aval, x.copy(), False)  # as below, where nothing is looked for
+                return self._operand(aval, x.copy("K"), False)  # as below, where nothing is looked for
             x = x if copied is not None else plain_array(x)
-            if writeable_memory(x) and (small or may_be_overwritten(x, _getframe(1), "trace")):
+            if writeable_memory(x) and (small or overwriting.may_be_overwritten(x, _getframe(1), "trace")):
                 # A copy, and no key: the next use may find other numbers in the same buffer.
                 copy = x.copy("K")
                 if copied is not None:
@@ -528,9 +529,8 @@ def recorder_of(inputs: Sequence[Any]) -> Recorder | None:
     return recorder
 
 
-def active_recorder() -> Recorder | None:
-    """The innermost open trace of this thread or task, or None."""
-    return _active.get()
+active_recorder: Callable[[], Recorder | None] = _active.get
+"""The innermost open trace of this thread or task, or None."""
 
 
 def differentiates(recorder: Recorder | None) -> bool:

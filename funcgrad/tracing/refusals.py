@@ -17,7 +17,13 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, TracerAssignmentError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location
-from funcgrad.tracing.callers import called_function, called_method, called_name, only_decides_or_shows
+from funcgrad.tracing.callers import (
+    asked_function,
+    called_function,
+    called_method,
+    called_name,
+    only_decides_or_shows,
+)
 from funcgrad.tracing.constants import compares_varying
 
 if TYPE_CHECKING:
@@ -220,6 +226,18 @@ def counterpart(package: str, name: str) -> str | None:
     return f"{module.replace('funcgrad', 'fg', 1)}.{name}" if offered else None
 
 
+def refuse_sparse_values(frame: FrameType) -> None:
+    """Raise UnsupportedFunctionError in what SciPy runs on a sparse array of ours."""
+    caller, folder = frame_inside("scipy", frame)
+    if caller is None:
+        return
+    package, name = scipy_function(caller, folder)
+    is_class = name.partition(".")[0].endswith(("_array", "_matrix"))
+    remedy = "Use an operator, or the method of the traced one of the two: A.multiply(B)."
+    taken = "the elements of a traced sparse array"
+    raise refused_by_scipy(package, name, taken, remedy if is_class else None)
+
+
 def refuse_inside_scipy(x: Tracer, is_listed: bool, frame: FrameType) -> None:
     """Raise UnsupportedFunctionError in a function of SciPy that takes values: its result has no gradient.
 
@@ -233,10 +251,6 @@ def refuse_inside_scipy(x: Tracer, is_listed: bool, frame: FrameType) -> None:
     raise refused_by_scipy(*scipy_function(caller, folder), f"the value of a traced {x.aval}")
 
 
-SEARCHES = "scipy.optimize._optimize"
-"""The module of SciPy's searches that are Python: they compare values, and end at one that they tried."""
-
-
 def refuse_search(x: Tracer, frame: FrameType) -> None:
     """Raise UnsupportedFunctionError where a search of SciPy's compares what has derivatives."""
     caller, folder = frame_inside("scipy", frame)
@@ -246,14 +260,16 @@ def refuse_search(x: Tracer, frame: FrameType) -> None:
         raise error
 
 
-def refused_by_scipy(package: str, name: str, taken: str) -> UnsupportedFunctionError:
+def refused_by_scipy(
+    package: str, name: str, taken: str, remedy: str | None = None
+) -> UnsupportedFunctionError:
     """The error for a function of SciPy's that takes values, with what keeps the gradient instead of it."""
     ours = counterpart(package, name)
     remedy_for = import_module("funcgrad.scipy.nearest").remedy_for
     return UnsupportedFunctionError(
         f"{package}.{name} takes {taken}, which would drop its gradient",
         source=Source(*user_location()),
-        remedy=f"Use {ours}." if ours else remedy_for(package, name),
+        remedy=remedy or (f"Use {ours}." if ours else remedy_for(package, name)),
     )
 
 
@@ -320,9 +336,14 @@ def stands_in(frame: FrameType) -> bool:
     )
 
 
+OFFERED_BY = {"scipy._lib._sparse": "scipy.sparse"}
+"""Helpers of SciPy's by the package that offers them."""
+
+
 def named_in_scipy(function: object) -> tuple[str, str] | None:
     """The package of SciPy's that offers a function under its own name, and that name."""
     module, name = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
+    module = OFFERED_BY.get(module, module)
     if not module.startswith("scipy."):
         return None
     for depth in (3, 2):  # scipy.spatial.distance, scipy.sparse.linalg; else scipy.optimize
@@ -360,8 +381,15 @@ def assigned_into_array(what: str) -> TracerAssignmentError:
 
 
 def refuse_list(x: Tracer, wanted: np.dtype[Any], frame: FrameType) -> NoReturn:
-    """Refuse a list that holds a traced value and is to be converted to numbers of a dtype."""
+    """Refuse a list that holds a traced value and is to be converted to numbers of a dtype.
+
+    What SciPy has compiled makes such lists where nobody sees it: the user's line says who was called.
+    """
     refuse_inside_numpy(x, frame)
+    user = users_frame(frame)
+    named = named_in_scipy(asked_function(user, user.f_lasti))
+    if named is not None:
+        raise refused_by_scipy(*named, f"the value of a traced {x.aval}")
     raise TracerAssignmentError(
         f"np.array of a list with a traced {x.aval} in it and dtype={wanted} would drop its gradient",
         source=Source(*user_location()),

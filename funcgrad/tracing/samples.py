@@ -60,7 +60,7 @@ class ErrorSample(Sample):
 def normal(*shape: int) -> Draw:
     """Standard normal values; complex dtypes get both parts."""
 
-    def draw_normal(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_normal(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         x = rng.standard_normal(shape)
         if dtype.kind == "c":
             x = x + 1j * rng.standard_normal(shape)
@@ -72,7 +72,7 @@ def normal(*shape: int) -> Draw:
 def uniform(low: float, high: float, *shape: int) -> Draw:
     """Values between `low` and `high`; complex dtypes add a small imaginary part."""
 
-    def draw_uniform(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_uniform(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         x = rng.uniform(low, high, shape)
         if dtype.kind == "c":
             x = x + 1j * rng.uniform(-0.5, 0.5, shape)
@@ -89,7 +89,7 @@ def positive(*shape: int) -> Draw:
 def distinct(*shape: int) -> Draw:
     """A shuffled grid with spacing 0.5, so that no two values are close (for sort, max and rounding)."""
 
-    def draw_distinct(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_distinct(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         size = int(np.prod(shape))
         x = rng.permutation(size) * 0.5 - 0.25 * size + 0.13
         if dtype.kind == "c":
@@ -102,7 +102,7 @@ def distinct(*shape: int) -> Draw:
 def edge(*values: complex) -> Draw:
     """The given values, for values only where the sample says ``differentiable=False``."""
 
-    def draw_edge(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_edge(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return np.array(values).astype(dtype)
 
     return draw_edge
@@ -111,7 +111,7 @@ def edge(*values: complex) -> Draw:
 def integers(low: int, high: int, *shape: int, dtype: DTypeLike = np.int64) -> Draw:
     """Integers in [low, high), of a fixed dtype."""
 
-    def draw_integers(rng: np.random.Generator, _: np.dtype[Any]) -> Any:
+    def draw_integers(rng: np.random.Generator, _: np.dtype[Any]) -> Array:
         return np.asarray(rng.integers(low, high, shape)).astype(dtype)
 
     return draw_integers
@@ -120,7 +120,7 @@ def integers(low: int, high: int, *shape: int, dtype: DTypeLike = np.int64) -> D
 def booleans(*shape: int) -> Draw:
     """Random booleans."""
 
-    def draw_booleans(rng: np.random.Generator, _: np.dtype[Any]) -> Any:
+    def draw_booleans(rng: np.random.Generator, _: np.dtype[Any]) -> Array:
         return np.asarray(rng.integers(0, 2, shape)).astype(np.bool_)
 
     return draw_booleans
@@ -129,7 +129,7 @@ def booleans(*shape: int) -> Draw:
 def fixed(value: Array) -> Draw:
     """Always this array, in its own dtype."""
 
-    def draw_fixed(rng: np.random.Generator, _: np.dtype[Any]) -> Any:
+    def draw_fixed(rng: np.random.Generator, _: np.dtype[Any]) -> Array:
         return np.array(value)
 
     return draw_fixed
@@ -138,7 +138,7 @@ def fixed(value: Array) -> Draw:
 def real_part(draw: Draw) -> Draw:
     """The draw in the real dtype of the same precision."""
 
-    def draw_real(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_real(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return draw(rng, np.zeros((), dtype).real.dtype)
 
     return draw_real

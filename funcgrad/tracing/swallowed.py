@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from funcgrad.errors import ConcretizationError, DtypeError, FuncgradError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location_of
-from funcgrad.tracing.callers import looked_up, running_instruction
+from funcgrad.tracing.callers import asked_function, running_instruction
 from funcgrad.tracing.refusals import named_in_scipy, named_taker
 from funcgrad.types import Anything
 
@@ -51,7 +51,7 @@ KEYWORDS = {
 _UNEXPECTED = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
-_TRACER = re.compile(r"\bTracer\b|holds references|a Rational instance")
+_TRACER = re.compile(r"\bTracer\b|\bOpenArray\b|holds references|a Rational instance")
 """What code that takes no traced values calls one, as it looks for a number, a buffer or an iterator."""
 
 
@@ -139,7 +139,4 @@ def called_at(error: Exception) -> Anything:
     while entry is not None:
         found = found if is_library_code(entry.tb_frame.f_code) else entry
         entry = entry.tb_next
-    if found is None:
-        return None
-    function = running_instruction(found.tb_frame.f_code, found.tb_lasti).function
-    return looked_up(function, found.tb_frame) if function else None
+    return None if found is None else asked_function(found.tb_frame, found.tb_lasti)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from funcgrad.tracing.conversion import assigned_into_array
+from funcgrad.later import Later
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array
 
 __all__ = ["written_into"]
+
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
 
 
 def written_into(target: object, what: str) -> Array:
@@ -18,5 +21,5 @@ def written_into(target: object, what: str) -> Array:
     if become is not None:
         become(target)
     if type(target) is not Tracer:
-        raise assigned_into_array(what)
+        raise refusals.assigned_into_array(what)
     return target

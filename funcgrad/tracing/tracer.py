@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.errors import ConcretizationError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.ir.avals import Aval, Shape
+from funcgrad.later import Later
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
 from funcgrad.tracing.constants import compares_varying
 from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of, text_of
-from funcgrad.tracing.reading import READER
-from funcgrad.tracing.refusals import SEARCHES, refuse_search
-from funcgrad.types import Array
+from funcgrad.tracing.reading import READER, Unguarded
+from funcgrad.types import Anything, Array, DTypeLike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from funcgrad.tracing.aliasing import Alias
     from funcgrad.tracing.recorder import Recorder
 
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
+
+SEARCHES = "scipy.optimize._optimize"
+"""The module of SciPy's searches that are Python: they compare values, and end at one that they tried."""
 _ELSEWHERE = "Use fg.numpy functions instead, or move the call out of the traced function."
 _STATIC = (
     "Pass sizes, and positions in lists, as static arguments (static_argnums of fg.jit).\n"
@@ -132,13 +137,26 @@ class Tracer(TracerMemory):
 
     def concrete(self) -> Array:
         """The value as a NumPy array or scalar; raises ConcretizationError where none exists."""
-        value = self._recorder.value_of(self.frozen()._index)
         reader = READER.get()
-        if reader is not None:
-            reader(self, value)
+        if reader is None:
+            return self._recorder.value_of(self.frozen()._index)
+        value = self.evaluated_on_a_path()
+        reader(self, value)
         return value
 
-    def _needed_by(self, what: str, remedy: str = _ELSEWHERE) -> Any:
+    def evaluated_on_a_path(self) -> Array:
+        """The value, where a path is recorded; raises Unguarded if that fails.
+
+        Where it can be said beforehand that it fails it has been asked: see `numpy.algebra.awaited`.
+        """
+        try:
+            return self._recorder.value_of(self.frozen()._index)
+        except ConcretizationError:
+            raise
+        except Exception:  # noqa: BLE001 - the user's code may handle whatever it is
+            raise Unguarded from None
+
+    def _needed_by(self, what: str, remedy: str = _ELSEWHERE) -> Anything:
         self._recorder.require_open(self)
         try:
             return self.concrete()
@@ -153,7 +171,7 @@ class Tracer(TracerMemory):
         self._recorder.require_open(self)
         caller = _getframe(1)
         if caller.f_globals.get("__name__") == SEARCHES:
-            refuse_search(self, caller)
+            refusals.refuse_search(self, caller)
         decided = self._recorder.decided
         if len(decided) < MANY_DECISIONS and compares_varying(self):
             self._recorder.decided = (*decided, user_location())
@@ -183,7 +201,7 @@ class Tracer(TracerMemory):
         x = self.frozen()
         return x._recorder.why_unknown(x._index)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
         return array_of(self, dtype, copy, _getframe(1))
 
     def __float__(self) -> float:
@@ -224,17 +242,24 @@ class Tracer(TracerMemory):
         try:
             value = self.concrete()
         except ConcretizationError:
-            return f"Tracer({self.aval})"
+            # The place says which value it is: text may be a key, and two values must not share one.
+            place = self._index if self._view is None else self._view.current_index(self)
+            return f"Tracer({self.aval} #{self._recorder.level}.{place})"
         return f"Tracer({value!r})"
 
     def __format__(self, spec: str) -> str:
         return text_of(self, spec, _getframe(1)) if spec else repr(self)
 
     def __hash__(self) -> int:
-        raise TypeError(
+        error = ConcretizationError(
             f"unhashable type: a traced {self.aval} cannot be a key of a dict, an element of a set, "
-            "or an argument of a function under functools.cache"
+            "or an argument of a function under functools.cache",
+            source=Source(*user_location()),
+            remedy="Use int(x) or round(x) for a key, which has no derivative to lose, or a list beside it.\n"
+            "fg.stop_gradient(x) says that only the value is meant: float(fg.stop_gradient(x)) is a key.",
         )
+        # On a path that is recorded with values int() of it is a plain number.
+        raise error.on_one_path() if self.aval.dtype.kind in "iub" else error
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ConcretizationError(

@@ -27,7 +27,7 @@ from funcgrad.transforms.dependence import parted
 from funcgrad.transforms.linearize import record_jvp, zeros_like
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.transpose import transpose_program
-from funcgrad.types import Array, Arrays
+from funcgrad.types import Anything, Array, Arrays
 
 FlatFunction = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -229,7 +229,7 @@ class AllBatched:
 
     __slots__ = ("_rule", "_size", "name")
 
-    def __init__(self, rule: Any, size: int) -> None:
+    def __init__(self, rule: Anything, size: int) -> None:
         self._rule = rule
         self._size = size
         self.name = rule.name

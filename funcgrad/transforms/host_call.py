@@ -24,7 +24,7 @@ from funcgrad.tracing.samples import Sample
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.replay import inline
-from funcgrad.types import AnyPrimitive, Array, Arrays
+from funcgrad.types import AnyPrimitive, Anything, Array, Arrays
 
 
 class HostCall(Primitive):
@@ -119,7 +119,7 @@ class EachExample:
     def __name__(self) -> str:
         return name_of(self._function)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         if name == "host_jvp" and hasattr(self._function, name):
             return self._tangents
         raise AttributeError(name)
@@ -148,7 +148,7 @@ class EachExample:
         results = iter(inline(outer, program, [*primals, *outs, *given]))
         return [None if t is None else next(results) for t in found]
 
-    def __call__(self, *values: Any) -> list[Any]:
+    def __call__(self, *values: Anything) -> list[Any]:
         rows = [
             self._function(*[x[k] if flag else x for x, flag in zip(values, self._flags, strict=True)])
             for k in range(self._size)
@@ -180,7 +180,7 @@ def name_of(function: Callable[..., Any]) -> str:
 class Doubling:
     """What the samples call: twice a vector."""
 
-    def __call__(self, x: Any) -> list[Any]:
+    def __call__(self, x: Array) -> list[Any]:
         return [2.0 * x]
 
     def host_jvp(self, values: Sequence[Any], results: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ transposes of what that records run once, on inputs of their own; what they reco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from funcgrad.errors import FuncgradError
@@ -16,9 +16,11 @@ from funcgrad.ir.program import Literal, Var
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.tracing.primitive import Primitive
 from funcgrad.tracing.recorder import Recorder, located
+from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.dependence import dependent_indices
 from funcgrad.transforms.replay import as_tracer
 from funcgrad.transforms.transpose import record_transpose
+from funcgrad.types import AnyPrimitive, Anything
 
 __all__ = ["Line", "LocalRule", "Pullback", "local_rule"]
 
@@ -101,23 +103,30 @@ def local_rule(
     flags: Sequence[bool],
     operands: Sequence[int],
     location: object,
+    known: Mapping[int, Any],
 ) -> LocalRule:
     """The rule of an operation on operands of these avals, those with a flag having tangents.
 
     Equal numbers in `operands` are one operand. Errors of the operation's own rules name the `location`.
+    Of some operands the number is `known`, by their place: the rule holds for these alone.
     """
     distinct = tuple(dict.fromkeys(operands))
     places = tuple([operands.index(j) for j in distinct])
     moving = tuple([k for k in places if flags[k]])
-    made = Linearization(primitive, avals, places, moving, [distinct.index(j) for j in operands], location)
+    numbers = [distinct.index(j) for j in operands]
+    made = Linearization(primitive, avals, places, moving, numbers, location, known)
     forward, slots, kept = made.forward()
     results = tuple([(slots[i], dot is not None) for i, dot in zip(made.results, made.dots, strict=True)])
 
-    numbers, first = made.numbers, [made]
+    first = [made]
 
     def make(key: tuple[Any, ...]) -> tuple[Pullback, bool]:
         # A pullback is recorded after the tangents, once: linearising loops and branches takes long.
-        new = first.pop() if first else Linearization(primitive, avals, places, moving, numbers, location)
+        new = (
+            first.pop()
+            if first
+            else Linearization(primitive, avals, places, moving, numbers, location, known)
+        )
         return new.pullback(key)
 
     return LocalRule(forward, results, places, moving, kept, make)
@@ -128,20 +137,25 @@ class Linearization:
 
     def __init__(
         self,
-        primitive: Any,
+        primitive: AnyPrimitive,
         avals: Sequence[Aval],
         places: tuple[int, ...],
         moving: tuple[int, ...],
         numbers: Sequence[int],
-        location: Any,
+        location: Anything,
+        known: Mapping[int, Any],
     ) -> None:
-        self.numbers = numbers
-        """For each operand, which of the distinct ones it is."""
+        """Record it; `numbers` says for each operand which of the distinct ones it is."""
         self.moving = moving
         self.location = location
         self.recorder = recorder = Recorder(primitive.name, "grad", location=location)
         with recorder, Located(recorder, location):
-            self.inputs = [recorder.input(avals[k]) for k in places]
+            self.inputs = [
+                Tracer(recorder, recorder.literal_typed(known[k], avals[k]), avals[k])
+                if k in known
+                else recorder.input(avals[k])
+                for k in places
+            ]
             self.tangents = {k: recorder.input(avals[k].strong) for k in moving}
             values = [self.inputs[n] for n in numbers]
             dots = [self.tangents.get(places[n]) for n in numbers]
@@ -234,7 +248,7 @@ class Linearization:
                 first += 1
         return lines, kept
 
-    def _operation(self, i: int, primitive: Any, inputs: tuple[int, ...]) -> Line:
+    def _operation(self, i: int, primitive: AnyPrimitive, inputs: tuple[int, ...]) -> Line:
         avals = self.recorder.avals
         if primitive.multiple:
             steps, count = self.recorder.steps, 1
@@ -246,7 +260,7 @@ class Linearization:
             kind = SPREAD
         return Line(kind, primitive, inputs, avals[i])
 
-    def _idle(self, primitive: Any, inputs: Sequence[int], aval: Aval) -> int | None:
+    def _idle(self, primitive: AnyPrimitive, inputs: Sequence[int], aval: Aval) -> int | None:
         """The operand that equals the result whatever its value, if there is one."""
         if type(primitive).simplify is Primitive.simplify:
             return None
@@ -265,13 +279,13 @@ class Linearization:
 class Located:
     """Errors of rules name the line of the operation they are about."""
 
-    def __init__(self, recorder: Recorder, location: Any) -> None:
+    def __init__(self, recorder: Recorder, location: Anything) -> None:
         self.location = location
 
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if isinstance(error, FuncgradError):
             located(error, self.location)
 

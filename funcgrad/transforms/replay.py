@@ -99,8 +99,3 @@ def as_tracer(recorder: Recorder, x: object) -> Tracer:
         return x
     index = recorder.index_of(x)
     return Tracer(recorder, index, recorder.avals[index])
-
-
-def indices_of(recorder: Recorder, tracers: Sequence[Any]) -> list[int]:
-    """The indices of results in this recorder; arrays and outer tracers are captured."""
-    return [recorder.index_of(x) for x in tracers]

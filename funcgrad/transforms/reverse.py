@@ -8,6 +8,7 @@ the result needs no simplification; it becomes a Program when somebody looks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from funcgrad.ir.avals import Aval
@@ -28,7 +29,7 @@ from funcgrad.transforms.local_rules import (
 )
 from funcgrad.transforms.simplify import folded
 from funcgrad.transforms.transpose import in_reverse
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Anything, Array
 
 __all__ = ["gradient_of_record"]
 
@@ -122,18 +123,29 @@ class Sweep:
                 rule = self._rule(primitive, step[1:], key)
             self._take_over(i, step, rule)
 
-    def _rule(self, primitive: Any, operands: Sequence[int], key: tuple[Any, ...]) -> LocalRule:
+    def _rule(self, primitive: AnyPrimitive, operands: Sequence[int], key: tuple[Any, ...]) -> LocalRule:
         """The rule of an operation, made where it is not known. A value given twice is one operand."""
         if len(set(operands)) < len(operands):
             key = (*key, tuple([operands.index(j) for j in operands]))
+        numbers: dict[int, Any] = {}
+        if primitive.reads_numbers:
+            given = self._given_numbers
+            numbers = {k: given[j] for k, j in enumerate(operands) if j in given}
+            key = (*key, tuple([(k, x.tobytes()) for k, x in numbers.items()]))
         rule: LocalRule | None = primitive._local_rules.get(key)
         if rule is None:
             types = [self.recorder.avals[j] for j in operands]
             flags = [type(self._kinds[j]) is tuple for j in operands]
-            rule = local_rule(primitive, types, flags, operands, as_source(self.location) or NOWHERE)
+            place = as_source(self.location) or NOWHERE
+            rule = local_rule(primitive, types, flags, operands, place, numbers)
             if rule.kept:
                 primitive._local_rules[key] = rule
         return rule
+
+    @cached_property
+    def _given_numbers(self) -> dict[int, Any]:
+        """The literals of the record."""
+        return {j: self.recorder.values[j] for j, is_literal in self.recorder.operands if is_literal}
 
     def _take_over(self, i: int, step: tuple[Any, ...], rule: LocalRule) -> None:
         at = self.at
@@ -175,7 +187,7 @@ class Sweep:
             slots.append(index)
 
     def _repeat_other(
-        self, kind: int, primitive: Any, operands: tuple[int, ...], aval: Any, slots: list[int]
+        self, kind: int, primitive: AnyPrimitive, operands: tuple[int, ...], aval: Anything, slots: list[int]
     ) -> None:
         if kind == LITERAL:
             slots.append(self.literal(primitive, aval))

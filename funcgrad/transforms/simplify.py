@@ -74,12 +74,24 @@ def atom_key(atom: object) -> Hashable:
 
 
 def live(equations: list[Equation], outputs: tuple[Any, ...]) -> tuple[Equation, ...]:
-    """The equations that the outputs depend on."""
+    """The equations that the outputs depend on; loops without what they carry for nobody."""
     needed = set(outputs)
     kept = []
-    for equation in reversed(equations):
-        if not needed.isdisjoint(equation.outputs):
+    for whole in reversed(equations):
+        if not needed.isdisjoint(whole.outputs):
+            partly = whole.primitive.multiple and not needed.issuperset(whole.outputs)
+            equation = needed_part(whole, needed) if partly else whole
             kept.append(equation)
             needed.update(equation.inputs)
     kept.reverse()
     return tuple(kept)
+
+
+def needed_part(equation: Equation, needed: set[Any]) -> Equation:
+    """The equation without results that nothing needs, where its primitive can leave them out."""
+    part = equation.primitive.needed_part(tuple([v in needed for v in equation.outputs]))
+    if part is None:
+        return equation
+    primitive, inputs, outputs = part
+    atoms, made = [equation.inputs[k] for k in inputs], [equation.outputs[k] for k in outputs]
+    return Equation(primitive, tuple(atoms), tuple(made), equation.source)

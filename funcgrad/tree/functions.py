@@ -12,7 +12,7 @@ from funcgrad.tree.keys import KeyPath
 from funcgrad.tree.mismatch import explain_value_mismatch
 from funcgrad.tree.nodes import Tree
 from funcgrad.tree.treedef import LEAF, IsLeaf, TreeDef, flatten, flatten_with_path, leaves_up_to
-from funcgrad.types import Result
+from funcgrad.types import Anything, Result
 
 __all__ = [
     "all",
@@ -156,7 +156,7 @@ def reduce_associative(
     return identity
 
 
-def _combined_by_halves(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
+def _combined_by_halves(operation: Callable[[Any, Any], Any], values: list[Any]) -> Anything:
     if len(values) == 1:
         return values[0]
     middle = len(values) // 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeAlias
 
+from funcgrad.types import Anything
+
 __all__ = ["DictKey", "FlattenedIndexKey", "GetAttrKey", "Key", "KeyPath", "SequenceKey", "keystr"]
 
 # Usually one of the classes below, but `register_pytree_with_keys` lets a class choose its own.
@@ -24,7 +26,7 @@ class _OneValueKey:
     __match_args__: tuple[str, ...] = ()
 
     @property
-    def _value(self) -> Any:
+    def _value(self) -> Anything:
         return getattr(self, self.__match_args__[0])
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -75,7 +77,7 @@ class DictKey(_OneValueKey):
     __slots__ = __match_args__ = ("key",)
     key: Any
 
-    def __init__(self, key: Any) -> None:
+    def __init__(self, key: Anything) -> None:
         _set(self, "key", key)
 
     def __str__(self) -> str:

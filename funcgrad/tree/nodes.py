@@ -213,7 +213,12 @@ class NamedTupleNode(NodeType):
         return node, None
 
     def unflatten(self, aux: Aux, children: Sequence[Tree]) -> Tree:
-        return self.cls._make(children)  # type: ignore[attr-defined]
+        return self.make(children)
+
+    @property
+    def make(self) -> Callable[[Iterable[Tree]], Tree]:
+        """What makes one of its elements."""
+        return self.cls._make  # type: ignore[attr-defined,no-any-return]
 
     def keys(self, aux: Aux, count: int) -> tuple[Key, ...]:
         return tuple(GetAttrKey(name) for name in self.cls._fields)  # type: ignore[attr-defined]
@@ -299,7 +304,7 @@ class CustomNode(NodeType):
     def noun(self, count: int) -> str:
         return f"{super().noun(count)} of {count}"
 
-    def _checked(self, parts: Any) -> tuple[tuple[Any, ...], Aux]:
+    def _checked(self, parts: Anything) -> tuple[tuple[Any, ...], Aux]:
         """The parts that a user's flatten function returned, if they are what it must return."""
         if isinstance(parts, tuple) and len(parts) == 2 and isinstance(parts[0], Iterable):
             return tuple(parts[0]), parts[1]
@@ -321,7 +326,7 @@ class Partial(functools.partial[Any]):
     [3.0]
     """
 
-    def __new__(cls, func: Callable[..., Any], /, *args: Any, **keywords: Any) -> Partial:
+    def __new__(cls, func: Callable[..., Any], /, *args: Anything, **keywords: Anything) -> Partial:
         # `functools.partial` would take over the arguments of a plain partial, and make children of what
         # its owner never offered as such. A bound method is as good to call and to compare, and opaque.
         if isinstance(func, functools.partial) and not isinstance(func, Partial):

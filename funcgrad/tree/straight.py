@@ -7,6 +7,7 @@ is written here takes a tree only when it has exactly the structure that it was 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from funcgrad.tree.nodes import (
     NamedTupleNode,
     NodeType,
     NoneNode,
+    call_with_fields,
 )
 from funcgrad.tree.treedef import LEAF, TreeDef
 from funcgrad.types import Anything
@@ -54,6 +56,13 @@ def straight_call(call: Callable[..., Any], arguments: TreeDef, result: TreeDef)
 def is_row(children: Sequence[TreeDef]) -> bool:
     """Whether children are many leaves, and nothing else: they are handed on together."""
     return len(children) > FEW and all(child is LEAF for child in children)
+
+
+def is_called_with_fields(node_type: DataclassNode) -> bool:
+    """Whether a class is called with its fields, and these can be written as keyword arguments."""
+    names = (*node_type.data_fields, *node_type.static_fields)
+    written = all(name.isidentifier() and not iskeyword(name) for name in names)
+    return written and node_type.rebuild is call_with_fields
 
 
 class _Writer:
@@ -154,8 +163,22 @@ class _Writer:
             keys = [repr(key) if type(key) in _PLAIN_KEYS else self.named(key) for key in treedef.aux]
             items = [f"{key}: {part}" for key, part in zip(keys, parts, strict=True)]
             return f"{{{', '.join(items)}}}"
+        return self.made_object(node_type, treedef.aux, parts)
+
+    def made_object(self, node_type: NodeType, aux: Anything, parts: list[str]) -> str:
+        """The expression of an object of the user's, by the call that its node type would make."""
+        if isinstance(node_type, DataclassNode) and is_called_with_fields(node_type):
+            return self.called(node_type, aux, parts)
         inside = f"({''.join(part + ', ' for part in parts)})"
-        return f"{self.named(node_type.unflatten)}({self.named(treedef.aux)}, {inside})"
+        if isinstance(node_type, NamedTupleNode):
+            return f"{self.named(node_type.make)}({inside})"
+        return f"{self.named(node_type.unflatten)}({self.named(aux)}, {inside})"
+
+    def called(self, node_type: DataclassNode, static: Sequence[Any], parts: list[str]) -> str:
+        """The expression of a dataclass: its call with the fields, as `call_with_fields` makes it."""
+        given = [f"{name}={part}" for name, part in zip(node_type.data_fields, parts, strict=True)]
+        given += [f"{n}={self.named(x)}" for n, x in zip(node_type.static_fields, static, strict=True)]
+        return f"{self.named(node_type.cls)}({', '.join(given)})"
 
     def made_row(self, node_type: NodeType, treedef: TreeDef, leaves: list[str]) -> str:
         """The expression of a container of many leaves, which takes them out of the results together."""

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from funcgrad.compat import autograd
-from funcgrad.compat.autograd.core import VJPNode, VSpace
+from funcgrad.compat.autograd.core import JVPNode, Node, SparseObject, VJPNode, VSpace, backward_pass, vspace
 from funcgrad.compat.autograd.extend import defvjp, primitive
+from funcgrad.compat.autograd.misc.tracers import full_graph
 from funcgrad.compat.autograd.numpy.numpy_boxes import ArrayBox
-from funcgrad.compat.autograd.tracer import Box, new_box, trace_stack
+from funcgrad.compat.autograd.tracer import Box, new_box, toposort, trace, trace_stack
 
 
 class Parameter(np.ndarray):
@@ -93,6 +94,35 @@ def test_all_names_are_imported() -> None:
 
 
 def test_what_makes_boxes_itself_is_refused_by_name() -> None:
-    for call in (lambda: new_box(1.0, None, None), trace_stack.new_trace, VJPNode.new_root):
-        with pytest.raises(NotImplementedError, match=r"make_vjp|new_box"):
+    class Own(Node):
+        """What a package draws graphs with."""
+
+    class OwnVjp(VJPNode):
+        """Likewise, with a backward of its own."""
+
+    calls = (lambda: new_box(1.0, None, None), trace_stack.new_trace, Own.new_root, OwnVjp.new_root)
+    for call in (*calls, lambda: full_graph(np.sin, 1.0)):
+        with pytest.raises(NotImplementedError, match=r"make_vjp|new_box|make_program"):
             call()
+
+
+def test_traces_give_the_value_and_the_last_node() -> None:
+    value, node = trace(VJPNode.new_root(), lambda x: np.sin(x) * x, 2.0)
+    np.testing.assert_allclose(value, np.sin(2.0) * 2)
+    np.testing.assert_allclose(backward_pass(1.0, node), np.sin(2.0) + 2 * np.cos(2.0))
+    value, node = trace(JVPNode.new_root(3.0), lambda x: np.sin(x) * x, 2.0)
+    np.testing.assert_allclose(node.g, 3 * (np.sin(2.0) + 2 * np.cos(2.0)))
+    assert trace(VJPNode.new_root(), lambda x: 4.0, 2.0) == (4.0, None)
+
+
+def test_nodes_are_sorted_before_their_parents() -> None:
+    parents: dict[str, list[str]] = {"d": ["b", "c"], "b": ["a"], "c": ["a", "b"], "a": []}
+    assert list(toposort("d", parents.__getitem__)) == ["d", "c", "b", "a"]
+
+
+def test_sparse_objects_are_the_vectors_they_stand_for() -> None:
+    def write(a: Any) -> Any:
+        a[1] += 5.0
+        return a
+
+    assert SparseObject(vspace(np.zeros(3)), write).tolist() == [0.0, 5.0, 0.0]

@@ -27,7 +27,7 @@ def wave(x: Any) -> Any:
 
 
 def ripple(x: Any) -> Any:
-    return np.sum(special.jv(2.5, x) * x)
+    return np.sum(special.eval_legendre(3, x) * x)
 
 
 # -- explain -------------------------------------------------------------------------------------------------

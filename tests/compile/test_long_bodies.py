@@ -17,6 +17,7 @@ FULL = 100
 @pytest.fixture(autouse=True)
 def short_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nests, "FULL", FULL)
+    monkeypatch.setenv("FUNCGRAD_CACHE", "0")  # what was made of a Program otherwise is not this
 
 
 def chain(x: Any) -> Any:

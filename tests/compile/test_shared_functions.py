@@ -13,6 +13,8 @@ import funcgrad as fg
 from funcgrad.compile.emit import repeats, shared_functions
 from funcgrad.compile.emit.shared_functions import in_functions
 from funcgrad.compile.emit.statement_tree import Roles, names_in, parsed, text_of
+from funcgrad.compile.engines.build import NUMBERS
+from funcgrad.compile.engines.direct.translate import translate
 
 RNG = np.random.default_rng(5)
 
@@ -159,6 +161,46 @@ def test_what_may_keep_its_value_is_passed_in() -> None:
     assert roles.read_first == {"x"}
     _, functions = numbered("\n".join(lines))
     assert functions
+
+
+def test_a_long_function_that_shares_what_it_can_only_calls_in_the_end() -> None:
+    call = "    dgemm(dgemm_address, 101, 111, 111, n0, n1, n1, 1.0, a{0}, n1, b{0}, n1, 0.0, c{0}, n1)\n"
+    other = "    for i in range(n0):\n        s{0}[i] = a{0}[i] ** {0}\n    t{0} = u{0} * {0}\n"
+    text = "".join((call + other).format(k) for k in range(2, 60)) + "    return t7\n"
+    names = (f"run_group{k}" for k in range(1000))
+    (body,), functions = in_functions([text.splitlines()], lambda: next(names))
+    rest = parsed(body)
+    for statement in rest:
+        statement.read()
+    assert [line for line in body if "**" in line or "*" in line] == []
+    assert all(statement.only_calls for statement in rest if not statement.stays)
+    assert any(line.startswith("    return ") for function in functions for line in function)
+
+
+def kernel(lines: list[str]) -> str:
+    """The module of a function of so many lines, after views of its memory and a number of its tables."""
+    head = ["def run(p, n):", "    x = as_f64(p[0])", "    dgemm_address = n[0]", "    n1 = n[1]"]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+PRODUCT = "dgemm(dgemm_address, 101, 111, 111, n1, n1, n1, 1.0, x, n1, x, n1, 0.0, x, n1)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([f"    {PRODUCT}"] * 40, True),
+        ([f"    {PRODUCT}"] * 2, False),
+        ([f"    {PRODUCT}"] * 40 + ["    for i in range(n1):", f"        {PRODUCT}"], True),
+        ([f"    {PRODUCT}"] * 40 + ["    for i in range(n1):", "        x[i] = 1.0"], False),
+        ([f"    {PRODUCT}"] * 40 + ["    while x[0] < 1:", f"        {PRODUCT}"], False),
+        ([f"    {PRODUCT}"] * 40 + ["    x[0] = x[1] * x[2]"], False),
+    ],
+    ids=["calls", "few", "loop of products", "loop of stores", "while", "arithmetic"],
+)
+def test_only_what_computes_nothing_is_left_unoptimised(lines: list[str], expected: bool) -> None:
+    text = translate(kernel(lines), ["run"], frozenset(), NUMBERS)
+    assert ("optnone" in text) == expected
 
 
 def test_text_survives_the_tree() -> None:

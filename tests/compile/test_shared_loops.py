@@ -23,6 +23,7 @@ Function = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def short_work_is_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Divide everything that can be, between four threads."""
+    monkeypatch.setenv("FUNCGRAD_CACHE", "0")  # what was made of a Program otherwise is not this
     monkeypatch.setattr(dividing, "SHORTEST", 0.0)
     monkeypatch.setattr(contractions, "SHORTEST_FLOPS", 0.0)
     before = threads()
@@ -93,7 +94,11 @@ def test_dtypes(dtype: str) -> None:
 
 
 def test_too_few_turns_are_not_shared() -> None:
-    assert_shared(lambda x: np.sum(np.sin(x)), wave(31), divided=False)
+    assert_shared(lambda x: np.sum(np.sin(x)), wave(7), divided=False)
+
+
+def test_fewer_turns_than_chunks_are_shared() -> None:
+    assert_shared(fg.value_and_grad(lambda x: np.sum(np.sum(np.sin(x), 0) ** 2)), wave(9, 40))
 
 
 def softmax(x: Any) -> Any:
@@ -182,6 +187,21 @@ def test_products(shapes: Any) -> None:
     assert_shared(lambda a, b: a @ b, a.astype("f4"), b.astype("f4"))
 
 
+@pytest.mark.parametrize(
+    ("labels", "shapes"),
+    [
+        ("kij,kjn->kin", ((19, 5, 6), (19, 6, 7))),
+        ("kij,nkj->nki", ((25, 8, 4), (30, 25, 4))),
+        ("kij,kj->ki", ((9, 33, 40), (9, 40))),
+        ("abij,abjk->abik", ((8, 3, 5, 6), (8, 3, 6, 4))),
+    ],
+)
+def test_products_of_a_batch(labels: str, shapes: Any) -> None:
+    a, b = wave(*shapes[0]), wave(*shapes[1])
+    assert_shared(lambda a, b: np.einsum(labels, a, b), a, b)
+    assert_shared(fg.grad(lambda a, b: np.sum(np.sin(np.einsum(labels, a, b))), (0, 1)), a, b)
+
+
 def test_a_network_and_its_gradient() -> None:
     def loss(params: Any, x: Any, y: Any) -> Any:
         for w, b in params[:-1]:
@@ -261,3 +281,12 @@ def test_sums_of_several_kinds_in_one_loop() -> None:
 
     assert_shared(f, wave(33, 3))
     assert_shared(fg.grad(lambda x: np.sum(x.astype(complex) * np.sum(np.sin(x), 0)).real), wave(33, 3))
+
+
+def test_columns_that_lie_side_by_side_are_not_shared() -> None:
+    """Their elements lie in the same cache lines, for which threads would wait."""
+
+    def f(a: Any, b: Any) -> Any:
+        return np.sum(np.einsum("kij,nkj->nki", a, b) ** 2, 2)
+
+    assert_shared(f, wave(25, 4, 4), wave(64, 25, 4), divided=False)

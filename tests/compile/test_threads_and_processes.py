@@ -112,6 +112,7 @@ def test_large_results_in_many_threads_are_apart() -> None:
 
 
 def test_shared_loops_called_by_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CACHE", "0")  # what was made of a Program otherwise is not this
     monkeypatch.setattr(dividing, "SHORTEST", 0.0)
     before = threads()
     set_threads(3)
@@ -159,6 +160,7 @@ def test_a_slow_trace_does_not_keep_other_threads_waiting() -> None:
 @can_fork
 @may_warn
 def test_both_halves_of_a_fork_call_compile_and_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CACHE", "0")  # what was made of a Program otherwise is not this
     monkeypatch.setattr(dividing, "SHORTEST", 0.0)
     before = threads()
     set_threads(2)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from time import sleep
 from typing import Any
 
@@ -60,11 +64,60 @@ def test_a_program_that_is_evaluated_often_is_compiled() -> None:
 
 def test_nothing_is_compiled_before_its_price_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiering, "EACH_KERNEL", 1000.0)
+    monkeypatch.setattr(tiering, "on_disk", lambda program: False)
     program = fg.make_program(chain)(X)
     for _ in range(5):
         program.evaluate(X)
     assert runner_of(program)._fast is None
-    assert runner_of(program)._asks_at >= 1000.0, "it asks again when so much has been spent"
+    assert runner_of(program)._spent < runner_of(program)._asks_at < 1000.0, (
+        "it asks again, less and less often"
+    )
+
+
+ANEW = """
+import numpy as np
+import funcgrad as fg
+from funcgrad.compile.runtime import tiering
+from funcgrad.ir.evaluate.handing_up import PROMOTION
+
+made = []
+
+
+def asked(program, spent):
+    run, again = tiering.compiler(program, spent)
+    made.append(run is not None)
+    return run, again
+
+
+PROMOTION.first = tiering.START = 0.0
+tiering.EACH_KERNEL = 1000.0
+program = fg.make_program(lambda x: np.sum(np.sin(x) * np.exp(-x)))(np.linspace(0.1, 1.0, 57))
+PROMOTION.compiler = asked
+while not made:
+    program.evaluate(np.linspace(0.1, 1.0, 57))
+print(any(made))
+tiering.EACH_KERNEL = 0.0
+while not any(made):
+    program.evaluate(np.linspace(0.1, 1.0, 57))
+"""
+
+
+def test_what_an_earlier_process_has_compiled_is_taken_at_the_first_question(tmp_path: Path) -> None:
+    environment = os.environ | {"FUNCGRAD_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ANEW], env=environment, check=True, capture_output=True, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [process.stdout.split() for process in said] == [["False"], ["True"]]
+
+
+def test_many_short_programs_wait_as_long_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiering, "START", 0.1)
+    monkeypatch.setattr(tiering.Waiting, "seconds", 0.0)
+    monkeypatch.delitem(sys.modules, "funcgrad.compile.runtime.executable")
+    assert [tiering.pays_to_load(0.05) for _ in range(5)] == [False, False, False, True, True]
 
 
 def test_the_price_grows_with_the_program() -> None:

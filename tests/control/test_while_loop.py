@@ -240,6 +240,19 @@ def test_what_the_backward_pass_does_not_need_is_not_computed_again() -> None:
         return lax.while_loop(lambda s: s[0] < 5, body, (0, 0.0, x))[2]
 
     program = fg.make_program(fg.grad(f))(0.5)
+    (loop,) = [e for e in program if e.primitive.name.startswith("while")]
+    assert "exp" not in [equation.primitive.name for equation in loop.primitive.body]
+
+
+def test_a_tape_keeps_nothing_for_what_is_not_needed() -> None:
+    def f(x: Any) -> Any:
+        def body(state: Any) -> Any:
+            n, total, y = state
+            return n + 1, total + np.exp(np.sum(y)), np.sin(y) * np.sum(x)
+
+        return np.sum(lax.while_loop(lambda s: s[0] < 5, body, (0, 0.0, x))[2])
+
+    program = fg.make_program(fg.grad(f))(np.array([0.5, 0.3]))
     (sweeps,) = [e for e in program if e.primitive.name == "while_sweeps"]
     first = sweeps.primitive.sweeps[0][0]
     assert "exp" not in [equation.primitive.name for equation in first]

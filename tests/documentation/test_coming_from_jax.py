@@ -239,3 +239,17 @@ def test_what_is_said_to_be_the_same():
         assert module.grad(product, (0, 1))(2.0, 3.0) == (3.0, 0.0)
     with pytest.raises(TracedBranchError):
         fg.jit(lambda x: x if x > 0 else -x, control_flow=False)(1.0)
+
+
+def test_errors_are_caught_under_their_names_in_jax():
+    kept = []
+    fg.jit(lambda x: kept.append(x) or x)(1.0)
+    with pytest.raises(fg.errors.UnexpectedTracerError):
+        kept[0] + 1.0
+    with pytest.raises(fg.errors.ConcretizationTypeError):
+        fg.grad(float)(1.0)
+    with pytest.raises(fg.errors.TracerBoolConversionError):
+        fg.make_program(lambda x: 1.0 if x > 0 else x)(1.0)
+    assert issubclass(fg.errors.TracerBoolConversionError, TypeError)
+    with pytest.raises(AttributeError, match="Did you mean 'ConcretizationTypeError'"):
+        fg.errors.ConcretisationTypeError  # noqa: B018 - the question is the test

@@ -75,6 +75,11 @@ def test_long_loops_run_on_numbas_threads(tmp_path: Path) -> None:
     made = fg.export(slopes, parallel=True)(*example)
     assert "parallel=True" in made.text
     assert "numba.prange(16)" in made.text
+    assert (
+        made.text.count("threads = threads_for(")
+        == made.text.count("    numba.set_num_threads(threads)\n")
+        > 0
+    )
     assert "prange" not in fg.export(slopes)(*example).text
     others = [(array(n, 4), array(n), array(4, 3)) for n in (40, 3)]
     for compiled in (False, True):
@@ -222,3 +227,29 @@ def test_a_module_is_saved_and_imported(tmp_path: Path) -> None:
     exec(path.read_text(), names)
     np.testing.assert_allclose(names["wave"](np.ones(3)), fg.grad(wave)(np.ones(3)))
     assert str(made) == path.read_text()
+
+
+def test_a_number_in_an_array_is_opened_before_numba_meets_it(tmp_path: Path) -> None:
+    """Numba takes twice as long to recognise an array without axes as for all else of a call."""
+    slope = fg.value_and_grad(lambda t, x: np.sum(np.sin(t * x)))
+    made = fg.export(slope)(np.asarray(0.5), np.ones(6))
+    assert "_of_numbers(float(t), x)" in made.text
+    assert "_of_numbers" not in fg.export(slope)(0.5, np.ones(6)).text
+    arguments = [(np.asarray(0.3), array(4)), (0.7, array(5)), (np.float64(0.2), array(6))]
+    [answers] = run_standalone([(made.name, made.text, arguments)], tmp_path)
+    for args, found in zip(arguments, answers, strict=True):
+        assert_same(found, slope(*args))
+
+
+def test_numbas_code_calls_a_function_that_opens_arrays() -> None:
+    numba = pytest.importorskip("numba")
+    cubed = fg.export(fg.grad(lambda t: t**3))(np.asarray(0.5)).function
+
+    @numba.njit
+    def twice(t: Any) -> Any:
+        return cubed(t) + cubed(2.0 * t)
+
+    assert twice(2.0) == 60.0
+    assert cubed(np.asarray(2.0)) == 12.0
+    with pytest.raises(TypeError):
+        cubed(np.ones(2))

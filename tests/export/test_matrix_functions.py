@@ -9,7 +9,7 @@ import pytest
 import scipy.linalg
 
 import funcgrad as fg
-from funcgrad.compile.export import matrix_functions
+from funcgrad.compile.export import library, matrix_functions
 
 SPECTRUM = np.random.default_rng(5)
 
@@ -102,3 +102,27 @@ def test_functions_of_matrices_compiled_by_numba() -> None:
     a = matrices(4)[0]
     for x, y in zip(fg.export(of_a_matrix)(a).function(a), of_a_matrix(a), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-10)
+
+
+def test_the_logarithm_of_a_triangular_matrix_has_all_its_digits() -> None:
+    values = np.array([1.1, 0.95, 40.0, 1e-3])
+    found = matrix_functions.triangular_logarithm(np.diag(values).astype(np.complex128))
+    np.testing.assert_allclose(np.diag(found).real, np.log(values), rtol=4e-14)
+
+
+def test_results_are_put_in_their_places_by_loops() -> None:
+    def factors(a: Any) -> Any:
+        return np.linalg.eigh(a), np.linalg.inv(a), np.linalg.svd(a)
+
+    # Numba takes three seconds for one assignment to a slice.
+    text = fg.export(factors)(np.stack([np.eye(4), 2.0 * np.eye(4)])).text
+    assert "put_matrix(" in text
+    assert "put_vector(" in text
+    assert ":] =" not in text
+
+
+@pytest.mark.parametrize("x", [np.ones(3), np.ones((2, 3))])
+def test_a_result_of_another_size_is_not_put(x: Any) -> None:
+    put = library.put_vector if x.ndim == 1 else library.put_matrix
+    with pytest.raises(ValueError, match="than its place"):
+        put(np.zeros([n + 1 for n in x.shape]), x)

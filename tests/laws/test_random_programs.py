@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lawbook import identities as laws
 from lawbook.numerics import (
@@ -33,9 +33,6 @@ STRAIGHT_OR_BRANCHING = st.one_of(functions("f"), functions("c"), functions("f",
 # Where an argument is not mapped, what is computed from it alone is a real array: no tracer fits into it.
 WITHOUT_WRITES = st.one_of(functions("f", writes=False), functions("c", writes=False))
 SMALL = st.one_of(functions("f", most=7), functions("c", most=7))
-
-# An example takes a few milliseconds, so that there may be more of them than usual.
-many = settings(max_examples=3 * settings.default.max_examples)
 
 STEPS = (2.0**-10, 2.0**-13, 2.0**-16, 2.0**-7)
 TOLERANCE = 1e-6
@@ -72,7 +69,6 @@ def assert_same_results(ours: Any, theirs: Any, tolerance: float | None = None) 
 # -- values ------------------------------------------------------------------------------------
 
 
-@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_traced_values_are_numpys(f: RandomFunction) -> None:
     expected = f.function(*f.args)
@@ -82,7 +78,6 @@ def test_traced_values_are_numpys(f: RandomFunction) -> None:
     assert snapshot(f.args) == before, "an argument was modified"
 
 
-@many
 @given(ANY)
 def test_program_is_the_function(f: RandomFunction) -> None:
     program = fg.make_program(f.function)(*f.args)
@@ -95,7 +90,6 @@ def test_program_is_the_function(f: RandomFunction) -> None:
     assert pickle.loads(pickle.dumps(program)) == program
 
 
-@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_second_call_is_the_first(f: RandomFunction) -> None:
     slope = fg.grad(f.loss, all_arguments(f))
@@ -108,7 +102,6 @@ def test_second_call_is_the_first(f: RandomFunction) -> None:
 # -- derivatives -------------------------------------------------------------------------------
 
 
-@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_gradient_is_a_difference_quotient(f: RandomFunction) -> None:
     slopes = fg.grad(f.loss, all_arguments(f))(*f.args)
@@ -116,7 +109,6 @@ def test_gradient_is_a_difference_quotient(f: RandomFunction) -> None:
     assert_is_derivative(pairing(slopes, along), f.loss, f.args, along)
 
 
-@many
 @given(STRAIGHT_OR_BRANCHING)
 def test_jvp_vjp_and_linearize_agree(f: RandomFunction) -> None:
     along = directions(f.args)
@@ -127,7 +119,6 @@ def test_jvp_vjp_and_linearize_agree(f: RandomFunction) -> None:
     assert_same_results(fg.linearize(f.function, *f.args)[1](*along), dots, 1e-9)
 
 
-@many
 @given(SMALL)
 def test_gradient_of_gradient_is_a_difference_quotient(f: RandomFunction) -> None:
     along, weights = directions(f.args), directions(f.args, 1)
@@ -142,14 +133,12 @@ def test_gradient_of_gradient_is_a_difference_quotient(f: RandomFunction) -> Non
     assert_near(forward, pairing(second, along), 1e-8)
 
 
-@many
 @given(ANY)
 def test_checkpointed_gradient_is_the_gradient(f: RandomFunction) -> None:
     expected = fg.grad(f.loss, all_arguments(f))(*f.args)
     assert_same_results(fg.grad(fg.checkpoint(f.loss), all_arguments(f))(*f.args), expected, 1e-9)
 
 
-@many
 @given(ANY)
 def test_transformed_programs_obey_the_laws(f: RandomFunction) -> None:
     program = fg.make_program(f.function)(*f.args)
@@ -181,14 +170,12 @@ def assert_is_loop(mapped: Any, function: Callable[..., Any], batches: Sequence[
         assert_close(found, np.stack(parts), 1e-9)
 
 
-@many
 @given(ANY, st.sampled_from([2, 3, 1]))
 def test_vmap_is_a_loop(f: RandomFunction, size: int) -> None:
     batches = batches_of(f, size)
     assert_is_loop(fg.vmap(f.function)(*batches), f.function, batches, size)
 
 
-@many
 @given(WITHOUT_WRITES, st.data())
 def test_vmap_over_some_arguments_is_a_loop(f: RandomFunction, data: st.DataObject) -> None:
     axes = [
@@ -204,7 +191,6 @@ def test_vmap_over_some_arguments_is_a_loop(f: RandomFunction, data: st.DataObje
     assert_is_loop(fg.vmap(f.function, in_axes=tuple(axes))(*given_args), f.function, same, 2)
 
 
-@many
 @given(SMALL)
 def test_vmap_of_gradient_is_a_loop(f: RandomFunction) -> None:
     slope = fg.grad(f.loss, all_arguments(f))
@@ -212,7 +198,6 @@ def test_vmap_of_gradient_is_a_loop(f: RandomFunction) -> None:
     assert_is_loop(fg.vmap(slope)(*batches), slope, batches, 2)
 
 
-@many
 @given(SMALL)
 def test_gradient_of_vmap_is_the_sum_over_the_loop(f: RandomFunction) -> None:
     batches = batches_of(f, 2)
@@ -223,7 +208,6 @@ def test_gradient_of_vmap_is_the_sum_over_the_loop(f: RandomFunction) -> None:
 # -- single precision --------------------------------------------------------------------------
 
 
-@many
 @given(functions("f", most=8))
 def test_single_precision_stays_and_is_near(f: RandomFunction) -> None:
     args = [as_dtype(x, np.dtype(np.float32)) for x in f.args]

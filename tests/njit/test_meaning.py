@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
+from numba import types
+from numba.extending import overload, register_jitable
 
 import funcgrad as fg
 
@@ -227,3 +229,119 @@ def test_untraced_arguments_run_machine_code() -> None:
 
     assert fg.grad(calling)(3.0) == 6.0 + 6.0
     assert fg.jit(fg.grad(calling))(3.0) == 6.0 + 6.0
+
+
+class State(NamedTuple):
+    place: Any
+    speed: Any
+    stiffness: Any
+
+
+@numba.njit
+def stepped(s, dt):
+    return State(s.place + dt * s.speed, s.speed - dt * s.stiffness * s.place, s.stiffness)
+
+
+@numba.njit
+def last_energy(s, dt):
+    for _ in range(30):
+        s = stepped(s, dt)
+    return np.sum(s.place**2) + s.stiffness * s.speed[0]
+
+
+@numba.njit
+def pushes(s):
+    s.place[0] += s.speed[1]
+
+
+def pushed(x):
+    y = 2.0 * x
+    pushes(State(y, x, 1.0))
+    return np.sum(y * y)
+
+
+def test_named_tuples_are_arguments_and_results() -> None:
+    state = State(X.copy(), 0.5 * X, 1.5)
+    for f in (last_energy, lambda s, dt: 1.0 * last_energy(s, dt)):
+        value, found = fg.value_and_grad(f)(state, 0.01)
+        np.testing.assert_allclose(value, last_energy(state, 0.01))
+        assert type(found) is State
+        h = 1e-6
+        up, down = (last_energy(state._replace(stiffness=1.5 + d), 0.01) for d in (h, -h))
+        np.testing.assert_allclose(found.stiffness, (up - down) / (2 * h), rtol=1e-6)
+        up, down = (last_energy(state._replace(place=X + d * np.eye(3)[1]), 0.01) for d in (h, -h))
+        np.testing.assert_allclose(found.place[1], (up - down) / (2 * h), rtol=1e-6)
+    # y[0] is 2 x[0] + x[1].
+    np.testing.assert_allclose(fg.grad(pushed)(X), [0.0, -16.0, 24.0])
+
+
+def chosen_by_type(x):
+    """Nothing: what Numba compiles is said below."""
+
+
+@overload(chosen_by_type)
+def of_type(x):
+    if isinstance(x, types.Array):
+        return lambda x: x.sum()
+    return lambda x: x * x * x
+
+
+@register_jitable
+def cubed(x):
+    return x**3
+
+
+@numba.cfunc("float64(float64)")
+def callback(x):
+    return 3.0 * x * x
+
+
+@numba.njit
+def with_overloads(x):
+    return chosen_by_type(x) * chosen_by_type(x[0]) + cubed(x[1]) + callback(x[2])
+
+
+def test_overloads_and_callbacks_are_what_numba_compiles() -> None:
+    value, found = fg.value_and_grad(with_overloads)(X)
+    np.testing.assert_allclose(value, with_overloads(X))
+    np.testing.assert_allclose(found, [1.0 + 3.0 * X.sum(), 1.0 + 12.0, 1.0 + 18.0])
+
+
+def untyped(x):
+    """Nothing, and an overload that takes no numbers."""
+
+
+@overload(untyped)
+def of_arrays_alone(x):
+    return (lambda x: x.sum()) if isinstance(x, types.Array) else None
+
+
+@numba.njit
+def not_of_numbers(x):
+    return untyped(x[0])
+
+
+def test_an_overload_that_gives_nothing_is_refused() -> None:
+    with pytest.raises(
+        fg.errors.UnsupportedFunctionError, match="untyped has an overload of Numba's, which gives"
+    ):
+        fg.grad(not_of_numbers)(X)
+
+
+@numba.njit
+def parts_of_itself(x):
+    y = np.outer(x, x)
+    y[:-1] += y[1:]
+    y[0] += y[1]
+    y[1:] = y[1:] - y[:-1]
+    y[:, 1:] += y[:, :-1] * 1.0
+    y += y
+    return np.sum(y * y)
+
+
+def test_parts_that_are_read_first_may_change_the_array() -> None:
+    value, found = fg.value_and_grad(parts_of_itself)(X)
+    np.testing.assert_allclose(value, parts_of_itself(X))
+    h = 1e-6
+    wanted = [(parts_of_itself(X + d) - parts_of_itself(X - d)) / (2 * h) for d in h * np.eye(3)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)

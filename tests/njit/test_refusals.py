@@ -8,7 +8,8 @@ import numba
 import numpy as np
 import pytest
 from numba import objmode, types
-from numba.experimental import jitclass
+from numba.experimental import jitclass, structref
+from numba.extending import intrinsic
 from numba.typed import Dict, List
 
 import funcgrad as fg
@@ -75,12 +76,98 @@ def of_generator(x):
     return s
 
 
+@numba.stencil
+def second_difference(a):
+    return a[-1] - 2.0 * a[0] + a[1]
+
+
+@numba.njit
+def of_stencil(x):
+    return np.sum(second_difference(x) ** 2)
+
+
+@structref.register
+class PairType(types.StructRef):
+    pass
+
+
+class Pair(structref.StructRefProxy):
+    def __new__(cls, first, second):
+        return structref.StructRefProxy.__new__(cls, first, second)
+
+
+structref.define_proxy(Pair, PairType, ["first", "second"])
+
+
+@numba.njit
+def of_structref(x):
+    return Pair(x[0], x[1]).first * 2.0
+
+
+@intrinsic
+def as_it_is(context, x):
+    def generated(context, builder, signature, args):
+        return args[0]
+
+    return x(x), generated
+
+
+@numba.njit
+def of_intrinsic(x):
+    return as_it_is(x[0]) * 2.0
+
+
+@numba.njit
+def of_jitclass(x):
+    return Held(x[0]).a
+
+
+RECORD = np.dtype([("a", np.float64)])
+
+
+@numba.njit
+def of_records(x):
+    r = np.zeros(2, dtype=RECORD)
+    r[0].a = x[0]
+    return r[0].a * x[1]
+
+
+@numba.njit
+def added_in_turn(x):
+    y = x.copy()
+    y[1:] += y[:-1]
+    return y.sum()
+
+
+@numba.njit
+def added_by_row(x):
+    y = np.outer(x, x)
+    for i in range(3):
+        y[i, 1:] -= y[i, :-1]
+    return y.sum()
+
+
+@numba.njit
+def transposed_onto_itself(x):
+    y = np.outer(x, 2.0 * x)
+    y *= y.T
+    return y.sum()
+
+
 REFUSED: dict[str, tuple[Any, Any, str]] = {
     "typed list": (typed_list, X, "numba.typed.List is Numba's own"),
     "typed dict": (typed_dict, X, "numba.typed.Dict is Numba's own"),
     "objmode": (through_objects, X, "numba.objmode is Numba's own"),
     "draws": (drawing, X, "normal draws anew"),
     "recursion": (without_end, 7.3, "calls itself without an end"),
+    "records": (of_records, X, "an array of records ([('a', '<f8')]) holds no traced numbers"),
+    "a running sum by overlap": (added_in_turn, X, "is changed in place by a part of itself"),
+    "the same in rows": (added_by_row, X, "is changed in place by a part of itself"),
+    "a product with its transpose": (transposed_onto_itself, X, "is changed in place by a part of itself"),
+    "stencil": (of_stencil, X, "StencilFunc is Numba's own"),
+    "structref": (of_structref, X, "Pair is Numba's own"),
+    "intrinsic": (of_intrinsic, X, "as_it_is is Numba's own"),
+    "jitclass": (of_jitclass, X, "Held is Numba's own"),
     "generator": (of_generator, X, "it is a generator"),
 }
 
@@ -94,7 +181,7 @@ def test_refused_with_its_line(case: tuple[Any, Any, str]) -> None:
         text = str(caught.value)
         assert words in text
         assert "test_refusals.py" in text
-        assert "fg.custom_vjp" in text or "fg.random" in text
+        assert "fg.custom_vjp" in text or "fg.random" in text or "y[1:] = y[1:] + y[:-1]" in text
 
 
 @pytest.mark.parametrize(

@@ -107,5 +107,5 @@ def test_sizes_that_differ_are_named() -> None:
 
 def test_one_without_its_python_function_is_refused() -> None:
     parallel = numba.vectorize(["float64(float64)"], target="parallel")(lambda x: x * x)
-    with pytest.raises(fg.errors.UnsupportedFunctionError):
+    with pytest.raises(fg.errors.UnsupportedFunctionError, match="with a target is traced without it"):
         fg.grad(parallel)(1.5)

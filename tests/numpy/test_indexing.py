@@ -170,6 +170,24 @@ def test_repeated_reads_add_up() -> None:
     np.testing.assert_allclose(gradient, [8.0, 0.0, 27.0])
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x, i: x[i, 1],
+        lambda x, i: np.take(x, i, axis=0),
+        lambda x, i: x.flat[i],
+        lambda x, i: np.take_along_axis(x, i[:, None], axis=0),
+    ],
+)
+def test_indices_of_few_bits_into_a_long_axis(read: Any, dtype: Any) -> None:
+    index = np.array([3, 100, 3], dtype)
+    x = np.linspace(0.1, 1.0, 600).reshape(300, 2)
+    expected = fg.grad(lambda x: np.sum(read(x, index.astype(int)) ** 3))(x)
+    for transformed in (fg.grad, lambda f: fg.jit(fg.grad(f))):
+        np.testing.assert_allclose(transformed(lambda x: np.sum(read(x, index) ** 3))(x), expected)
+
+
 def test_second_derivatives() -> None:
     def f(x: Any) -> Any:
         return np.sum(x[::-2] ** 3) * x[1] + np.sum(x[[0, 0, 3]] ** 2 * x[2])

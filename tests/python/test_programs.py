@@ -13,6 +13,8 @@ import funcgrad as fg
 from . import (
     programs,
     programs_as_they_stand,
+    programs_of_numerics,
+    programs_of_sweeps,
     programs_with_classes,
     programs_with_effects,
     programs_with_state,
@@ -23,6 +25,8 @@ CASES = [
     *programs_with_state.CASES,
     *programs_with_effects.CASES,
     *programs_as_they_stand.CASES,
+    *programs_of_numerics.CASES,
+    *programs_of_sweeps.CASES,
     *programs_with_classes.CASES,
 ]
 NAMES = [getattr(case[0], "__name__", type(case[0]).__name__) for case in CASES]

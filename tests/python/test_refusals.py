@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import linecache
 import re
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -154,6 +157,41 @@ def test_explain_says_what_has_become_of_statements() -> None:
     assert said[7] == "a loop of 20 trips that carries total"
     assert said[9] == "a while loop that carries total"
     assert "statements" in str(report)
+
+
+def test_explain_names_the_cells_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell, file = (
+        "def doubled(x):\n    while x < 100.0:\n        x = 2.0 * x\n    return x\n",
+        "/tmp/ipykernel_41/18.py",
+    )
+    monkeypatch.setitem(linecache.cache, file, (len(cell), None, cell.splitlines(True), file))
+    compiler = types.SimpleNamespace(format_code_name={file: ("Cell", "In[3]")}.get)
+    shell = types.SimpleNamespace(compile=compiler)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))  # type: ignore[arg-type]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(cell, file, "exec"), names)
+    assert fg.explain(names["doubled"])(1.0).statements == ("Cell In[3]:2 a while loop that carries x",)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept"),
+    [((4, 40), True), ((40,), True), ((300, 300), False), ((300,), True)],
+    ids=["small matrices", "vector", "large matrices", "long vector"],
+)
+def test_loops_of_small_products_stay_loops(shape: tuple[int, ...], kept: bool) -> None:
+    def iterated(w: Any, x: Any) -> Any:
+        for _ in range(9):
+            x = np.tanh(((((x @ w) @ w) @ w) @ w) @ w)
+        return np.sum(x)
+
+    def pointwise(x: Any) -> Any:
+        for _ in range(9):
+            x = np.tanh(((((x * 2) + x) * x) - x) / 2)
+        return np.sum(x)
+
+    x = np.ones(shape)
+    assert ("scan" in str(fg.jit(iterated).program(np.ones((shape[-1], shape[-1])), x))) == kept
+    assert "scan" not in str(fg.jit(pointwise).program(x))
 
 
 def test_a_name_of_another_function_is_never_baked_in() -> None:

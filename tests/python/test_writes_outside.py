@@ -121,6 +121,21 @@ def test_what_a_function_makes_itself_it_may_change() -> None:
     assert fg.jit(f)(np.ones(3)).tolist() == f(np.ones(3)).tolist()
 
 
+@pytest.mark.parametrize(
+    "index", [np.array([2, 0]), [2, 0], np.array([True, False, True]), (np.array([2, 0]),), ()]
+)
+def test_what_a_function_makes_itself_it_may_change_at_any_index(index: Any) -> None:
+    table = np.array([3.0, 1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        a = table * 2.0
+        a[index] = 0.5 * np.sin(a[index])
+        return np.sum(x * a)
+
+    x = np.ones(3)
+    np.testing.assert_allclose(fg.jit(fg.grad(f))(x), fg.grad(f)(x))
+
+
 STEPS, COUNT, LINES = iter(range(100)), itertools.count(), io.StringIO("1\n2\n3\n")
 GENERATOR = (k for k in range(100))
 

@@ -182,3 +182,40 @@ def test_scipys_own_distances_name_ours(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")  # where its calls are not seen
     with pytest.raises(UnsupportedFunctionError, match=r"Use fg\.scipy\.spatial\.distance\.cdist"):
         fg.grad(lambda x: scipy.spatial.distance.cdist(x, B).sum())(A)
+
+
+def test_covariances_of_one_dimension_and_of_too_few_points() -> None:
+    x = np.array([2.0, 2.0, 3.0, 5.0])[:, None]
+    distances, slope = fg.value_and_grad(lambda x: np.sum(our_distance.pdist(x, "mahalanobis") ** 3))(x)
+    np.testing.assert_allclose(distances, np.sum(scipy.spatial.distance.pdist(x, "mahalanobis") ** 3))
+    np.testing.assert_allclose(np.sum(slope), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.sum(slope * x), 0.0, atol=1e-12)
+    for call in (fg.grad(lambda x: our_distance.cdist(x, x, "mahalanobis").sum()), scipy_mahalanobis):
+        with pytest.raises(ValueError, match="observations"):
+            call(np.ones((1, 2)))
+
+
+def scipy_mahalanobis(x: Any) -> Any:
+    return scipy.spatial.distance.cdist(x, x, "mahalanobis")
+
+
+def test_weights_of_chebyshev_are_not_negative() -> None:
+    with pytest.raises(ValueError, match="non-negative"):
+        fg.grad(our_distance.chebyshev)(W, A[0], np.array([-1.0, 1.0, 1.0]))
+
+
+def test_angles_between_parallel_vectors_are_not_negative_and_bend() -> None:
+    x = np.array([0.0, -2.0, 0.0, -2.0, 1.0, -1.0, -2.0])
+    for distance in (our_distance.correlation, our_distance.cosine):
+        values = [fg.value_and_grad(distance)(k * x, x + 0.0)[0] for k in (1.0, 3.0, 7.0, 0.1)]
+        assert min(values) >= 0.0
+        curvature = fg.hessian(lambda u, distance=distance: distance(u, 3.0 * x))(x)
+        assert np.trace(curvature) > 0.01
+
+
+def test_jensenshannon_of_negative_numbers_is_infinite_as_scipys() -> None:
+    p, q = np.array([0.5, -0.2, 0.7]), np.array([0.2, 0.5, 0.3])
+    distance = our_distance.jensenshannon
+    assert scipy.spatial.distance.jensenshannon(p, q) == np.inf
+    assert fg.vjp(distance, p, q)[0] == fg.jit(distance)(p, q) == np.inf
+    np.testing.assert_array_equal(fg.grad(distance)(p, q), np.zeros(3))

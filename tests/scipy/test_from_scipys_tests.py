@@ -280,3 +280,15 @@ def test_integrals_up_to_every_sample_begin_where_they_are_told(options: dict[st
     np.testing.assert_allclose(moved, wanted - options.get("initial", 0.0), rtol=1e-10, atol=1e-12)
     whole = fg.jit(lambda y, given: fg.scipy.integrate.cumulative_simpson(y, **given))(LINES, {"dx": 0.3})
     np.testing.assert_allclose(whole, scipy.integrate.cumulative_simpson(LINES, dx=0.3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("a", [2.0, np.array([[2.0]])])
+@pytest.mark.parametrize("b", [3.0, np.array([3.0]), np.array([3.0, 5.0]), np.array([[3.0], [5.0]])])
+def test_a_single_element_divides_what_is_solved_for(a: Any, b: Any) -> None:
+    wanted = scipy.linalg.solve(a, b)
+    found, slope = fg.jvp(lambda t: fg.scipy.linalg.solve(a * t, b), (1.0,), (1.0,))
+    assert np.shape(found) == np.shape(wanted)
+    np.testing.assert_allclose(found, wanted)
+    np.testing.assert_allclose(slope, -wanted)
+    with pytest.raises(np.linalg.LinAlgError):
+        fg.grad(lambda t: np.sum(fg.scipy.linalg.solve(a * t, b)))(0.0)

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fftpack
 import scipy.linalg
 import scipy.optimize
 import scipy.signal
 import scipy.sparse
+import scipy.spatial
 import scipy.special
 import scipy.stats
 from scipy.cluster.vq import kmeans
@@ -52,11 +54,17 @@ def test_what_is_named_is_there() -> None:
     assert (Path(__file__).parents[2] / PAGE).exists()
 
 
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.1], [0.3, 1.2], [1.4, 1.1]])
+
 CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "optimize.fmin_bfgs": (
         lambda t: scipy.optimize.fmin_bfgs(lambda x: np.sum((x - t) ** 2), np.zeros(1), disp=False)[0],
         "method='BFGS'",
     ),
+    "fftpack.fft": (lambda t: np.abs(scipy.fftpack.fft(t * np.ones(4)))[0], "that name in fg.scipy.fft"),
+    "fftpack.dct": (lambda t: scipy.fftpack.dct(t * np.ones(4))[0], "which gives the same"),
+    "fftpack.rfft": (lambda t: scipy.fftpack.rfft(t * np.ones(4))[0], "complex numbers"),
+    "fftpack.hilbert": (lambda t: scipy.fftpack.hilbert(t * np.ones(4))[0], "fg.scipy.fft.ifft"),
     "optimize.golden": (lambda t: scipy.optimize.golden(lambda x: (x - t) ** 2), "minimize_scalar"),
     "optimize.brent": (lambda t: scipy.optimize.brent(lambda x: (x - t) ** 2), "minimize_scalar"),
     "optimize.fminbound": (lambda t: scipy.optimize.fminbound(lambda x: (x - t) ** 2, 0, 3), "bounded"),
@@ -65,12 +73,15 @@ CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
         PAGE,
     ),
     "linalg.funm": (lambda t: scipy.linalg.funm(np.eye(2) * t, np.exp).sum(), "fg.scipy.linalg"),
-    "stats.pearsonr": (
-        lambda t: scipy.stats.pearsonr(np.arange(4.0) * t, np.arange(4.0) ** 2)[0],
-        "corrcoef",
+    "stats.spearmanr": (
+        lambda t: scipy.stats.spearmanr(np.arange(4.0) * t, np.arange(4.0) ** 2)[0],
+        "ranks",
     ),
     "cluster.vq.kmeans": (lambda t: kmeans(np.arange(8.0).reshape(4, 2) * t, 2)[1], "labels"),
     "special.struve": (lambda t: scipy.special.struve(0, t), PAGE),
+    "spatial.ConvexHull": (lambda t: scipy.spatial.ConvexHull(CORNERS * t).volume, "indices"),
+    "spatial.Delaunay": (lambda t: scipy.spatial.Delaunay(CORNERS * t).points.sum(), "indices"),
+    "spatial.cKDTree": (lambda t: scipy.spatial.cKDTree(CORNERS * t).query([0.1, 0.2])[0], "indices"),
 }
 
 
@@ -80,8 +91,9 @@ def test_a_plain_call_names_what_keeps_the_gradient(name: str) -> None:
     with pytest.raises(UnsupportedFunctionError) as caught:
         fg.grad(call)(0.7)
     assert f"scipy.{name} takes" in str(caught.value)
-    assert remedy_for(*f"scipy.{name}".rsplit(".", 1)) in str(caught.value)
-    assert words in str(caught.value)
+    remedy = remedy_for(*f"scipy.{name}".rsplit(".", 1))
+    assert remedy in str(caught.value)
+    assert words in remedy  # the error itself shows the line above, with the words
 
 
 @pytest.mark.parametrize("name", ["golden", "brent", "bracket"])

@@ -198,3 +198,31 @@ def test_a_traced_weight_of_eigenvalues_is_refused() -> None:
 def test_exponentials_at_several_times_want_both_ends() -> None:
     with pytest.raises(ValueError, match="start and stop"):
         fg.grad(lambda t: fg.scipy.sparse.linalg.expm_multiply(t * SYMMETRIC, X, start=1.0).sum())(1.0)
+
+
+@pytest.mark.parametrize("x0", [None, np.array([0.3, -1.0, 2.0])])
+@pytest.mark.parametrize("damp", [0.0, 0.5])
+def test_least_squares_give_their_account_as_scipy_does(damp: float, x0: Any) -> None:
+    a, b = sp.csr_array(np.array([[1.0, 0, 2], [0, 3, 0], [1, 1, 0], [0, 2, 5]])), np.arange(1.0, 5.0)
+
+    def ours(b: Any) -> Any:
+        return fg.scipy.sparse.linalg.lsqr(a, b, damp, 1e-13, 1e-13, x0=x0)
+
+    expected = sl.lsqr(a, b, damp, 1e-13, 1e-13, x0=x0)
+    for found in (fg.vjp(ours, b)[0], fg.jit(ours)(b), fg.vmap(ours)(b[None])):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(np.reshape(one, np.shape(other)), other, rtol=1e-12, atol=1e-12)
+            assert np.asarray(one).dtype == np.asarray(other).dtype
+    for k in (0, 3, 4, 8):
+        fg.testing.check_grads(lambda b, k=k: ours(b)[k], (b,), order=2)
+    for k in (1, 2, 5, 6, 7):
+        assert not np.any(fg.grad(lambda b, k=k: 1.0 * ours(b)[k])(b))
+
+
+def test_least_squares_refuse_what_has_no_derivative() -> None:
+    a, b = sp.csr_array(np.eye(3)), np.ones(3)
+    with pytest.raises(UnsupportedFunctionError, match="calc_var"):
+        fg.grad(lambda b: fg.scipy.sparse.linalg.lsqr(a, b, calc_var=True)[0].sum())(b)
+    with pytest.raises(UnsupportedFunctionError, match="traced x0"):
+        fg.grad(lambda x0: fg.scipy.sparse.linalg.lsqr(a, b, x0=x0)[0].sum())(b)

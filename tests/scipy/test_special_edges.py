@@ -123,6 +123,36 @@ def test_orders_of_polygamma_may_be_an_array() -> None:
     fg.testing.check_grads(lambda x: special.polygamma(orders, x), (x,))
 
 
+def test_orders_of_polygamma_may_be_traced() -> None:
+    """They have no derivative, and need none: a map over orders, an argument of a jitted function."""
+    orders = np.array([0, 1, 2, 5])
+    x = np.array([0.5, 2.0, 3.0, 1.5])
+    expected = scipys.polygamma(orders, x)
+    np.testing.assert_allclose(fg.vmap(special.polygamma)(orders, x), expected, rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(special.polygamma)(orders, x), expected, rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(special.polygamma)(2, x), scipys.polygamma(2, x), rtol=1e-12)
+    slopes = fg.vmap(fg.grad(special.polygamma, argnums=1))(orders, x)
+    np.testing.assert_allclose(slopes, scipys.polygamma(orders + 1, x), rtol=1e-12)
+    bends = fg.jit(fg.vmap(fg.hessian(special.polygamma, argnums=1)))(orders, x)
+    np.testing.assert_allclose(bends, scipys.polygamma(orders + 2, x), rtol=1e-12)
+    np.testing.assert_allclose(fg.lax.polygamma(orders * 1.0, x), expected, rtol=1e-12)
+    slopes = fg.grad(lambda x: np.sum(fg.lax.polygamma(orders * 1.0, x)))(x)
+    np.testing.assert_allclose(slopes, scipys.polygamma(orders + 1, x), rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(fg.lax.polygamma)(orders * 1.0, x), expected, rtol=1e-12)
+
+
+def test_orders_of_polygamma_may_be_whole_numbers_in_floating_point() -> None:
+    x = np.array([0.5, 2.0])
+    for order in (2.0, np.float64(1), np.array([0.0, 3.0])):
+        found = fg.jit(lambda x, order=order: special.polygamma(order, x))(x)
+        np.testing.assert_allclose(found, scipys.polygamma(order, x), rtol=1e-12)
+        slopes = fg.grad(lambda x, order=order: np.sum(special.polygamma(order, x)))(x)
+        np.testing.assert_allclose(slopes, scipys.polygamma(order + 1, x), rtol=1e-12)
+    for order in (1.5, -1, np.array([0.5, 1.0])):
+        with pytest.raises(ValueError, match="orders must be whole numbers"):
+            fg.grad(lambda x, order=order: np.sum(special.polygamma(order, x)))(x)
+
+
 @pytest.mark.parametrize("n", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("k", [0.0, 1.0, 2.0])
 def test_combinations_with_repetition(n: float, k: float) -> None:

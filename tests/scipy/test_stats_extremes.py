@@ -118,3 +118,45 @@ def test_few_successes_among_many_trials(first: float, n: float, p: float) -> No
             found = fg.jit(getattr(fg.scipy.stats.nbinom, name))(k, n, 1.0 - p)
             if p > 1e-13:  # Nearer to 1 the probability itself is rounded.
                 np.testing.assert_allclose(found, few, rtol=1e-3)
+
+
+LARGE_COUNTS: tuple[tuple[str, float, tuple[float, ...]], ...] = (
+    *[("binom", k, p) for k, p in ((20.0, (50.0, 0.3)), (300.0, (1000.0, 0.31)), (4e5, (1e6, 0.4001)))],
+    *[("binom", k, p) for k, p in ((5.0003e8, (1e9, 0.5)), (3e14 + 2e7, (1e15, 0.3)), (1e8, (1e9, 0.5)))],
+    *[("nbinom", k, p) for k, p in ((20.0, (33.7, 0.6)), (4e5, (1.2e6, 0.75)), (3e12, (1e12, 0.25001)))],
+    *[("poisson", k, (mu,)) for k, mu in ((20.0, 18.0), (1e9, 1e9 + 3e4), (1e15, 1e15 + 1e7), (16.0, 1.0))],
+)
+
+
+@pytest.mark.parametrize(("name", "count", "parameters"), LARGE_COUNTS)
+def test_large_counts_keep_their_digits(name: str, count: float, parameters: tuple[float, ...]) -> None:
+    """SciPy's logarithms are off by 2e-6 among 1e9, and by 8 among 1e15."""
+    mpmath = pytest.importorskip("mpmath")
+
+    def exact(count: Any, *parameters: Any) -> Any:
+        log, factorial = mpmath.log, lambda n: mpmath.loggamma(n + 1)
+        if name == "poisson":
+            return count * log(parameters[0]) - parameters[0] - factorial(count)
+        n, p = parameters
+        if name == "binom":
+            choices = factorial(n) - factorial(count) - factorial(n - count)
+            return choices + count * log(p) + (n - count) * log(1 - p)
+        return (
+            factorial(n + count - 1) - factorial(count) - factorial(n - 1) + n * log(p) + count * log(1 - p)
+        )
+
+    logpmf = getattr(fg.scipy.stats, name).logpmf
+    expected = parameters[0] * (1.0 if name == "poisson" else parameters[1])
+    with mpmath.workdps(50):
+        k, *given = (mpmath.mpf(v) for v in (count, *parameters))
+        wanted = exact(k, *given)
+        h = given[-1] * mpmath.mpf(10) ** -18
+        slope = (exact(k, *given[:-1], given[-1] + h) - exact(k, *given[:-1], given[-1] - h)) / (2 * h)
+        # What rounding the parameter alone makes of it, and what rounding the result does.
+        tolerance = 8e-16 * float(1.0 + abs(wanted) + abs(slope * given[-1])) + 4e-16 * expected**0.5
+        found = fg.jvp(lambda p: logpmf(count, *parameters[:-1], p), parameters[-1:], (1.0,))[0]
+        assert abs(float(found - wanted)) < tolerance
+        assert abs(float(fg.jit(logpmf)(count, *parameters) - wanted)) < tolerance
+        by_parameter = fg.grad(lambda p: logpmf(count, *parameters[:-1], p))(parameters[-1])
+        size = float(k / given[-1]) * 1e-15
+        assert abs(float(by_parameter - slope)) < size + 1e-9 * abs(float(slope))

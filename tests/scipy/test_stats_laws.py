@@ -163,6 +163,19 @@ OTHER_ENDS = {"gengamma": (4.4, -3.1), "powerlaw": (0.66,), "gamma": (1.0,), "ge
 """Parameters beside the examples, for which the ends of the support are of another kind."""
 
 
+@pytest.mark.parametrize("end", [-np.pi / 4, np.pi / 4])
+def test_a_density_that_is_rounded_to_nearly_zero_at_an_end(end: float) -> None:
+    """By its logarithm's derivatives it would be a small difference of reciprocals of rounding errors."""
+    f = lambda x, scale: fg.scipy.stats.anglit.pdf(x, scale=scale)  # noqa: E731
+    side = -np.sign(end)
+    for outer in (fg.jacfwd, fg.jacrev):
+        for inner in (fg.jacfwd, fg.jacrev):
+            found = np.array(outer(inner(f, (0, 1)), (0, 1))(end, 1.0))
+            # cos(2 x / s) / s: its slope is 2 inwards, and its curvature 0.
+            close(found[0], [0.0, -4.0 * side], 1e-12)
+            close(found[1], [-4.0 * side, -2.0 * np.pi], 1e-12)
+
+
 @pytest.mark.parametrize(("name", "other"), [*((n, False) for n in LAWS), *((n, True) for n in OTHER_ENDS)])
 def test_densities_and_slopes_at_the_ends_of_the_support(name: str, other: bool) -> None:
     """And beyond them: SciPy's values where it has them, no NaN among slopes of finite densities."""

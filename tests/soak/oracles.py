@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 
 import funcgrad as fg
 from funcgrad.compile.passes import dividing, tiling
-from funcgrad.errors import TracerAssignmentError
+from funcgrad.errors import NotDifferentiableError, TracerAssignmentError
 from tests.soak.programs import Program, weighed
 
 CLOSE, CLOSE_IN_SINGLE = 1e-8, 2e-3
@@ -41,6 +42,11 @@ def check(program: Program, depth: int = 2) -> list[str]:
                 return _check(program, depth)
             except TracerAssignmentError:
                 # An un-jitted array that arithmetic made of plain ones is NumPy's: a traced value is refused.
+                return ["refused"]
+            except NotDifferentiableError as error:
+                # Of a matrix that chance gave equal eigenvalues, second derivatives of vectors are refused.
+                if "repeated eigenvalue" not in str(error):
+                    raise
                 return ["refused"]
             except Mismatch:
                 if stands_on_a_kink(program):
@@ -134,12 +140,11 @@ def compiled(program: Program, args: list[Any], value: Any, slopes: Any, depth: 
             agree(f"{kind}: gradient", a, b)
     if depth < 2:
         return ["compiled"]
-    usual = dividing.SHORTEST, tiling.LEAST_BYTES
-    try:
-        dividing.SHORTEST, tiling.LEAST_BYTES = 0.0, 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FUNCGRAD_CACHE", "0")  # where the kernel that was made above would be found again
+        patch.setattr(dividing, "SHORTEST", 0.0)
+        patch.setattr(tiling, "LEAST_BYTES", 0)
         shared = fg.jit(fg.value_and_grad(program.function(), numbers))(*args)
-    finally:
-        dividing.SHORTEST, tiling.LEAST_BYTES = usual
     agree("compiled for threads: value", shared[0], value)
     for a, b in zip(shared[1], slopes, strict=True):
         agree("compiled for threads: gradient", a, b)

@@ -30,6 +30,8 @@ def main():
         "distributions",
         "arguments",
         "random",
+        "statements",
+        "numbers",
     ):
         cases = importlib.import_module(f"cases_{table}").cases()
         held = known.get(table, {})

@@ -19,6 +19,8 @@ TABLES = (
     "distributions",
     "arguments",
     "random",
+    "statements",
+    "numbers",
 )
 
 
@@ -84,6 +86,8 @@ DIFFERENT = {
     ),
     "arguments": (),
     "random": (),
+    "statements": (),
+    "numbers": (),
 }
 
 

@@ -290,7 +290,26 @@ def test_steps_do_not_accumulate_memory():
 # -- what is not supported --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["sparse_coo_tensor", "bfloat16", "fx"])
+def test_a_dtype_without_numbers_is_a_name():
+    names = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+    assert str(names["bfloat16"]) == "torch.bfloat16" != str(torch.float32)
+    assert isinstance(torch.bfloat16, torch.dtype)
+    assert torch.bfloat16.itemsize == 2
+    assert torch.bfloat16.is_floating_point
+    assert pickle.loads(pickle.dumps(torch.bfloat16)) is torch.bfloat16
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (torch.ones(1) + 1).dtype == torch.float32
+    for refused in (
+        lambda: torch.ones(2, dtype=torch.bfloat16),
+        lambda: torch.ones(2).to(torch.bfloat16),
+        lambda: torch.nn.Linear(1, 1).to(torch.bfloat16),
+        lambda: torch.set_default_dtype(torch.bfloat16),
+    ):
+        with pytest.raises(RuntimeError, match=r"dtype=torch\.bfloat16: NumPy has no bfloat16"):
+            refused()
+
+
+@pytest.mark.parametrize("name", ["sparse_coo_tensor", "fx"])
 def test_what_is_missing_says_what_to_use(name):
     with pytest.raises(AttributeError, match=f"does not support '{name}'"):
         getattr(torch, name)

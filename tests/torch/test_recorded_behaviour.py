@@ -221,3 +221,155 @@ def test_a_function_that_does_something_else_the_second_time_is_found() -> None:
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(CheckpointError, match="different metadata than during the forward pass"):
         checkpoint(f, x, use_reentrant=False).sum().backward()
+
+
+def test_a_leaf_that_got_other_data_is_what_backward_finds() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x + x.detach() * x
+    x.data = torch.tensor([10.0, 20.0])
+    y.sum().backward(retain_graph=True)
+    same(x.grad, [21.0, 42.0])
+    assert x._version == 0
+    with torch.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x**3).sum()
+    x.data = torch.ones(3)
+    with pytest.raises(RuntimeError, match=r"size of tensor a \(2\) must match the size of tensor b \(3\)"):
+        y.backward()
+
+
+def test_a_constant_that_got_other_data_is_no_silent_matter() -> None:
+    x, c = torch.ones(2, requires_grad=True), torch.ones(2)
+    y = (x * c).sum()
+    c.data = torch.tensor([5.0, 6.0])
+    with pytest.raises(RuntimeError, match="modified"):
+        y.backward()
+
+
+def test_data_of_another_kind_is_refused() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="must be floating point or complex dtype"):
+        x.data = torch.tensor([1, 2])
+
+
+def test_losses_without_an_alignment_have_no_slope() -> None:
+    log_probs = torch.full((3, 2, 2), 0.5).log().requires_grad_()
+    lengths, targets = torch.tensor([3, 2]), torch.tensor([[1, 1], [1, 1]])
+    loss = F.ctc_loss(log_probs, targets, lengths, torch.tensor([2, 2]), reduction="none")
+    assert loss.grad_fn._name() == "CtcLossBackward0"
+    same(loss, [np.log(8.0), np.inf])
+    loss.sum().backward()
+    assert np.isfinite(np.asarray(log_probs.grad[:, 0])).all()
+    assert np.isnan(np.asarray(log_probs.grad[:2, 1])).all()
+    same(log_probs.grad[2, 1], [0.0, 0.0])
+    log_probs.grad = None
+    options = {"reduction": "sum", "zero_infinity": True}
+    F.ctc_loss(log_probs, targets, lengths, torch.tensor([2, 2]), **options).backward()
+    same(log_probs.grad[:, 1], np.zeros((3, 2)))
+    with pytest.raises(RuntimeError, match="input_lengths must be of size batch_size"):
+        F.ctc_loss(log_probs, targets, torch.tensor([3]), torch.tensor([2, 2]))
+
+
+def test_out_that_shares_a_part_of_what_is_read_is_refused() -> None:
+    x = torch.arange(5.0)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        torch.add(x[1:], x[1:], out=x[:-1])
+    same(torch.add(x, 1, out=x), [1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 399, 400, 5000])
+def test_permutations_all_at_once_are_those_one_by_one(count: int) -> None:
+    torch.manual_seed(3)
+    found = torch.randperm(count).tolist()
+    torch.manual_seed(3)
+    words = torch.default_generator.bits.words(max(count - 1, 0)).tolist()
+    order = list(range(count))
+    for k, word in enumerate(words):
+        other = k + word % (count - k)
+        order[k], order[other] = order[other], order[k]
+    assert found == order
+
+
+def test_schedulers_in_sequence_say_nothing_of_epochs(recwarn: pytest.WarningsRecorder) -> None:
+    schedulers = torch.optim.lr_scheduler
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    parts = [schedulers.LinearLR(optimizer, 0.1, total_iters=2), schedulers.CosineAnnealingLR(optimizer, 4)]
+    schedule = schedulers.SequentialLR(optimizer, parts, [2])
+    rates = []
+    for _ in range(4):
+        optimizer.step()
+        schedule.step()
+        rates.append(optimizer.param_groups[0]["lr"])
+    np.testing.assert_allclose(rates, [0.055, 0.1, 0.0853553, 0.05], rtol=1e-5)
+    assert not recwarn.list
+
+
+def test_schedulers_of_another_optimizer_are_refused() -> None:
+    schedulers = torch.optim.lr_scheduler
+    one, two = [torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1) for _ in range(2)]
+    parts = [schedulers.ConstantLR(one), schedulers.ConstantLR(two)]
+    with pytest.raises(ValueError, match="expects all schedulers to belong to the same optimizer"):
+        schedulers.SequentialLR(one, parts, [1])
+    with pytest.raises(ValueError, match="does not support `ReduceLROnPlateau` scheduler"):
+        schedulers.ChainedScheduler([schedulers.ReduceLROnPlateau(one)])
+
+
+class _Symmetric(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.triu() + x.triu(1).T
+
+    def right_inverse(self, x: Any) -> Any:
+        return x.triu()
+
+
+class _Doubled(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return 2 * x
+
+    def right_inverse(self, x: Any) -> Any:
+        return x / 2
+
+
+class _Size(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return abs(x)
+
+    def right_inverse(self, x: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_a_second_parametrisation_changes_the_tensor_and_not_its_original() -> None:
+    parametrize = torch.nn.utils.parametrize
+    layer = torch.nn.Linear(2, 2)
+    parametrize.register_parametrization(layer, "weight", _Symmetric())
+    before, original = layer.weight.detach().clone(), layer.parametrizations.weight.original.clone()
+    parametrize.register_parametrization(layer, "weight", _Doubled())
+    same(layer.weight, (2 * before).numpy())
+    same(layer.parametrizations.weight.original, original.detach().numpy())
+
+
+def test_an_inverse_that_is_not_implemented_is_the_identity() -> None:
+    layer = torch.nn.Linear(2, 2)
+    bias = layer.bias.detach().clone()
+    torch.nn.utils.parametrize.register_parametrization(layer, "bias", _Size())
+    same(layer.bias, abs(bias).numpy())
+
+
+def test_the_tangent_of_a_dual_is_the_one_that_was_given() -> None:
+    forward = torch.autograd.forward_ad
+    tangent = torch.ones(2)
+    with forward.dual_level():
+        dual = forward.make_dual(torch.zeros(2), tangent)
+        assert forward.unpack_dual(dual).tangent is tangent
+        dual.mul_(3)
+        same(forward.unpack_dual(dual).tangent, [3.0, 3.0])
+
+
+def test_checks_draw_what_pytorch_draws() -> None:
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    torch.manual_seed(0)
+    torch.autograd.gradgradcheck(torch.sin, (x,))
+    same(torch.rand(1), [0.49009341])

@@ -58,3 +58,15 @@ def test_overlapping_windows_are_not_written_in_place():
     x.unfold(0, 2, 2).mul_(2)
     x.as_strided((2, 2), (3, 2)).add_(1)  # interleaved, no element twice
     assert x.tolist() == [1.0, 2.0, 5.0, 7.0, 8.0, 11.0, 12.0, 14.0]
+
+
+@pytest.mark.parametrize("data", [False, True])
+@pytest.mark.parametrize("pivots", [False, True])
+def test_lu_unpack_gives_only_what_is_asked_for(data, pivots):
+    import funcgrad.torch as torch
+
+    factors = torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    p, lower, upper = torch.lu_unpack(*factors, unpack_data=data, unpack_pivots=pivots)
+    assert [tuple(t.shape) for t in (p, lower, upper)] == [
+        (2, 2) if asked else (0,) for asked in (pivots, data, data)
+    ]

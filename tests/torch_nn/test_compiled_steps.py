@@ -155,3 +155,20 @@ def test_what_cannot_be_recorded_says_what_can() -> None:
     assert fg.jit(step)(model, optimizer, x, y).item() == pytest.approx(
         F.mse_loss(made()(x), y).item(), rel=1e-5
     )
+
+
+def test_data_that_is_replaced_reaches_the_callers_parameters() -> None:
+    model = torch.nn.Linear(2, 1)
+    with torch.no_grad():
+        model.weight.fill_(1.0)
+        model.bias.fill_(0.0)
+
+    def by_hand(model: Any, x: Any) -> Any:
+        (model(x) ** 2).sum().backward()
+        before = model.weight.data
+        model.weight.data = model.weight.data - 0.1 * model.weight.grad
+        return before - model.weight
+
+    moved = fg.jit(by_hand)(model, torch.ones(1, 2))
+    np.testing.assert_allclose(moved.detach(), [[0.4, 0.4]], rtol=1e-6)
+    np.testing.assert_allclose(model.weight.detach(), [[0.6, 0.6]], rtol=1e-6)

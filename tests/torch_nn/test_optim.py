@@ -380,3 +380,26 @@ def test_a_model_learns() -> None:
         optimizer.step()
     assert loss.item() < 0.05
     assert model(x).argmax(1).tolist() == [0, 1, 1, 0]
+
+
+def test_hooks_see_the_optimizer_and_state_dictionaries() -> None:
+    w = ours.ones(2, requires_grad=True)
+    optimizer = ours.optim.SGD([w], lr=0.5)
+    seen: list[Any] = []
+    first = optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append(args))
+    (w * w).sum().backward()
+    optimizer.step()
+    assert seen == [(optimizer,)]
+    first.remove()
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
+    with pytest.raises(RuntimeError, match=r"must return None or a tuple of \(new_args, new_kwargs\)"):
+        optimizer.step()
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("before"))
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
+    optimizer.register_state_dict_post_hook(lambda o, state: seen.append("first"), prepend=True)
+    state = optimizer.state_dict()
+    assert state["more"] == 1
+    optimizer.register_load_state_dict_pre_hook(lambda o, state: seen.append(sorted(state)))
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("after"))
+    optimizer.load_state_dict(state)
+    assert seen[1:] == ["before", "first", ["more", "param_groups", "state"], "after"]

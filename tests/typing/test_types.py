@@ -90,3 +90,25 @@ def test_every_public_name_has_a_type() -> None:
     for_checkers = text.partition("if _typing.TYPE_CHECKING:")[2].partition("__version__")[0]
     imported = {word.strip(",") for line in for_checkers.splitlines() for word in line.split()}
     assert set(fg.__all__) <= imported
+
+
+def test_options_declared_as_fields_have_types(mypy: Callable[..., str], tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "from funcgrad.torch import nn, ones, optim\n"
+        "w = [ones(2)]\n"
+        "optim.Adam(w, 0.1, (0.9, 0.999), foreach=True)\n"
+        "optim.Adam()\n"
+        "optim.Adam(w, amsgrad='yes')\n"
+        "optim.AdamW(w, decoupled_weight_decay=False)\n"
+        "optim.Adagrad(w, 0.1, 0.0, 0.0, 0.0, 1e-10, None, True)\n"
+        "optim.LBFGS(w).lr\n"
+        "nn.MaxPool2d(2, stride=3, ceil_mode=True)\n"
+        "nn.MaxPool2d()\n"
+        "nn.Softplus(beta='1')\n"
+        "nn.NLLLoss(None, None, 'class')\n",
+        encoding="utf-8",
+    )
+    said = mypy(wrong)
+    lines = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
+    assert lines == {4, 5, 6, 7, 8, 10, 11, 12}, said

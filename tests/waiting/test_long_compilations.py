@@ -16,7 +16,7 @@ from funcgrad.compile.engines.build import NUMBERS
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.engines.llvm import CodeError, compile_ir
-from funcgrad.compile.runtime import waiting_notices
+from funcgrad.compile.runtime import machine_code, waiting_notices
 
 
 @pytest.fixture(autouse=True)
@@ -142,6 +142,7 @@ def f(x):
     # One step after the other: a loop would be recorded as one.
     return np.sum(functools.reduce(lambda y, k: np.sin(y) * (1.0 + k) + y * y, range(3000), x))
 
+fg.jit(lambda x: np.sum(x * 1.5))(np.ones(5))  # what all kernels need is there
 f = fg.jit(f)
 f.program(np.ones(5))
 began = threading.Event()
@@ -226,6 +227,67 @@ def test_where_no_process_can_be_had_it_is_compiled_here(monkeypatch, python):
         code, needs = compile_ir(["define i64 @f() { ret i64 1 }"], ["f"], process=process)
     assert code
     assert needs == ()
+
+
+def test_a_process_compiles_one_after_the_other():
+    texts = [f"define i64 @f() {{ ret i64 {k} }}" for k in range(3)]
+    works = [object_code.Work((text,), ("f",), loops=True, assembly=False) for text in texts]
+    with CompilerProcess() as process:
+        process.begin(*works)
+        found = process.compiled()
+    assert found == [object_code.compiled_object(work) for work in works]
+
+
+def test_one_that_has_ended_before_it_was_given_anything_is_passed_over():
+    with CompilerProcess() as process:
+        process._process.kill()
+        process._process.wait()
+        code, _ = compile_ir(["define i64 @f() { ret i64 1 }"], ["f"], process=process)
+    assert code
+
+
+RUN_TIME = """
+import sys, numpy as np, funcgrad as fg
+from funcgrad.compile.engines import compiler_process, llvm
+from funcgrad.compile.runtime import binaries, machine_code
+
+binaries.LARGE_SOURCE = MOST
+begun, here = [], []
+begin, compiled = compiler_process.CompilerProcess.begin, llvm.compiled_object
+
+def noted(process, *works):
+    begun.extend([work.exported[0] for work in works])
+    begin(process, *works)
+
+def counted(work):
+    here.append(work.exported[0])
+    return compiled(work)
+
+compiler_process.CompilerProcess.begin, llvm.compiled_object = noted, counted
+
+def f(x):
+    for k in range(9):
+        x = np.sin(x) * x[::-1] + x[k] * np.tanh(np.cumsum(x))
+    return np.sum(x)
+
+f = fg.jit(f, unroll=10**6)
+x = np.linspace(0.0, 1.0, 40)
+first = f(x)
+print(len(begun), "call" in begun, len(here), "call" in here, machine_code.runtime_difference())
+assert np.array_equal(first, f(x))
+"""
+
+
+@pytest.mark.skipif(not machine_code.supported(), reason="a run time in machine code")
+@pytest.mark.parametrize(
+    ("large", "elsewhere"), [(10**9, True), (0, False)], ids=["the kernel here", "the run time here"]
+)
+def test_the_run_time_is_compiled_beside_the_first_kernel(given, large, elsewhere):
+    command = [sys.executable, "-c", RUN_TIME.replace("MOST", str(large))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == f"1 {elsewhere} 1 {not elsewhere} None\n", done.stderr
+    again = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert again.stdout == "0 False 0 False None\n", again.stderr
 
 
 def test_a_process_that_is_killed_at_work_is_an_error(monkeypatch):

@@ -81,6 +81,14 @@ def test_every_native_loop_can_be_interrupted_and_runs_again():
     both = fg.jit(lambda x, n: fg.cond(n > 0, lambda: counted(x, n), lambda: x))
     assert interrupted(lambda: both(1e-9, 1e9)), "cond"
     assert both(1.0, -1.0) == 1.0
+
+    count = lambda x, n: fg.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1.0, c[1] * x), (0.0, x))[1]
+    lanes = fg.jit(fg.vmap(count))
+    x, n = np.full(20_000, 0.5), np.full(20_000, 3.0)
+    n[7_000] = 1e15
+    assert interrupted(lambda: lanes(x, n)), "lanes"
+    n[7_000] = 3.0
+    assert np.all(lanes(x, n) == 0.0625)
     print("all")
     """)
     assert found == "all\n"
@@ -161,7 +169,8 @@ def test_a_tape_without_memory_is_a_memory_error():
         run("""
     import resource
     def power(x, n):
-        return fg.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, np.sin(c[1])), (0, x))[1]
+        turn = lambda c: (c[0] + 1, np.sin(c[1])[::-1])
+        return np.sum(fg.while_loop(lambda c: c[0] < n, turn, (0, np.stack([x, 0.0])))[1])
     f = fg.jit(fg.grad(power))
     f(0.5, 3)
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

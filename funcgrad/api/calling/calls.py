@@ -22,17 +22,21 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.collector import collector_paused
 from funcgrad.ir.evaluate.runner import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
+from funcgrad.later import Later
 from funcgrad.source import user_location_of
+from funcgrad.tracing.guarded import ERROR_STATE, refuse_raised_errors
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import NO_VALUE, Recorder, located, note_derivative, recorder_of
-from funcgrad.tracing.swallowed import real_error
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program
 from funcgrad.transforms.reverse import gradient_of_record
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program
-from funcgrad.types import Anything, Array
+from funcgrad.types import Anything, Array, Result, Tree
+
+# Where a call ends in an error.
+swallowed = Later("funcgrad.tracing.swallowed")
 
 CACHE_STEPS = 4_000_000
 """Recorded steps whose transformed Programs are kept: about a gigabyte if all were different."""
@@ -102,7 +106,7 @@ class Traced:
 
     __slots__ = ("_known", "evaluated", "n_inputs", "operands", "outputs", "recorder", "result")
 
-    def __init__(self, recorder: Recorder, n_inputs: int, result: Any, outputs: tuple[int, ...]) -> None:
+    def __init__(self, recorder: Recorder, n_inputs: int, result: Result, outputs: tuple[int, ...]) -> None:
         self.recorder = recorder
         self.n_inputs = n_inputs
         self.result = result
@@ -220,22 +224,7 @@ def trace(
         for aval, leaf in zip(avals, leaves, strict=True):
             value = NO_VALUE if not with_values else leaf if type(leaf) is np.ndarray else as_value(leaf)
             tracers.append(recorder.input(aval, value))
-        try:
-            result = call(tracers)
-            if recorder.deferred and recorder.refused is not None:
-                raise recorder.refused
-        except FuncgradError as error:
-            found = behind(error, recorder)
-            if found is not error:
-                raise found from None
-            located(error, user_location_of(error))
-            raise
-        except Exception as error:
-            # NumPy and SciPy report in words of their own what goes wrong in the middle of their C code.
-            real = real_error(error, recorder)
-            if real is not None:
-                raise behind(real, recorder).with_traceback(error.__traceback__) from None
-            raise
+        result = recorded(recorder, function, call, tracers)
         outputs = tuple([index_in(recorder, x) for x in collect(result)])
         if len(recorder.steps) > MANY_OPERATIONS and with_values and not recorder.level:
             notice_loop(function, recorder)
@@ -243,6 +232,36 @@ def trace(
     if recorder.refusals:
         require_nothing_lost(recorder, call, leaves if with_values else None, result)
     return made
+
+
+def recorded(
+    recorder: Recorder, function: Callable[..., Any], call: Callable[..., Any], *args: Tree, **kwargs: Tree
+) -> Result:
+    """What a call returns in which `function` is recorded; raises what its errors mean, with their line."""
+    if ERROR_STATE.get(None) is not None:
+        refuse_raised_errors(function)
+    try:
+        result: Result = call(*args, **kwargs)
+        if recorder.deferred and recorder.refused is not None:
+            raise recorder.refused
+    except Exception as error:
+        found = to_be_raised(error, recorder)
+        if found is error:
+            raise
+        raise found from None
+    return result
+
+
+def to_be_raised(error: Exception, recorder: Recorder) -> Exception:
+    """What an error of the user's function means: mostly itself, with the line that it is of."""
+    if isinstance(error, FuncgradError):
+        found = behind(error, recorder)
+        if found is error:
+            located(error, user_location_of(error))
+        return found
+    # NumPy and SciPy report in words of their own what goes wrong in the middle of their C code.
+    real = swallowed.real_error(error, recorder)
+    return error if real is None else behind(real, recorder).with_traceback(error.__traceback__)
 
 
 def index_in(recorder: Recorder, x: Array) -> int:

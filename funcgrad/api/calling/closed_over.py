@@ -59,7 +59,7 @@ def reading_in_place(program: Program) -> tuple[Program, Copies]:
     >>> traced = fg.make_program(lambda x: x @ a.T)(np.ones(3))
     >>> made, copies = reading_in_place(traced)
     >>> [equation.primitive.name for equation in made.equations], len(copies)
-    (['dot_general'], 0)
+    (['permute', 'dot_general'], 0)
     """
     copies = Copies()
     captured: list[tuple[Var, Any]] = []

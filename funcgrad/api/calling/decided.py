@@ -6,7 +6,6 @@ comparison, so the gradient is 0 for every library that differentiates programs;
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import numpy as np
@@ -14,12 +13,9 @@ import numpy as np
 from funcgrad.errors import ZeroGradientWarning
 from funcgrad.ir.program import Program
 from funcgrad.ir.steps import as_source
-from funcgrad.source import Source, user_stacklevel
+from funcgrad.source import Source, label_of, user_stacklevel
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import MANY_DECISIONS
-from funcgrad.transforms.control.conditional import Cond
-from funcgrad.transforms.control.scan import Scan
-from funcgrad.transforms.control.while_loop import Loop
 from funcgrad.types import Result
 
 __all__ = ["warn_if_decided"]
@@ -38,7 +34,7 @@ def warn_if_decided(recorder: Recorder, output: int, gradients: Program, n_gradi
     if where is not None:
         warnings.warn(
             f"the result of {recorder.name} depends on what it is differentiated by only through comparisons "
-            f"({os.path.basename(where.file)}:{where.line}), so its gradient is zero wherever it has one. "
+            f"({label_of(where.file)}:{where.line}), so its gradient is zero wherever it has one. "
             "What a search finds has a derivative by fg.scipy.optimize: bisect, brentq, root_scalar, "
             "minimize_scalar. fg.stop_gradient(result) says that it is meant.",
             ZeroGradientWarning,
@@ -57,7 +53,7 @@ def deciding(recorder: Recorder, output: int) -> Source | None:
     if any(steps[i][0].severs for i in needed):
         return None
     for i in needed:
-        if isinstance(steps[i][0], Cond | Loop | Scan):
+        if steps[i][0].decides:
             return as_source(recorder.sources[i])
     searches = len(recorder.decided) >= MANY_DECISIONS and not is_whole(recorder.values.get(output))
     return as_source(recorder.decided[0]) if searches else None

@@ -17,6 +17,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.linearize import linearize_program
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import transpose_program
+from funcgrad.types import Result
 
 Function = Callable[..., Any]
 
@@ -57,10 +58,10 @@ class PointTrace:
         self._aux = aux = Aux(True) if has_aux else NO_AUX
         counts: list[Any] = []
 
-        def call(tracers: list[Tracer]) -> Any:
+        def call(tracers: list[Tracer]) -> Result:
             return seen(fun)(*rebuilt_arguments(self.in_trees, tracers))
 
-        def collect(result: Any) -> list[Any]:
+        def collect(result: Result) -> list[Any]:
             outs, treedef = tree.flatten(aux.value_of(result))
             counts.append((len(outs), treedef))
             return [*outs, *aux.leaves]

@@ -13,6 +13,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 import numpy as np
 from numpy.typing import NDArray
 
+from funcgrad.types import Anything, Tree
+
 __all__ = ["Gradient", "GradientAndAux", "Jacobian", "ValueAndGradient", "ValueAuxAndGradient"]
 
 F_co = TypeVar("F_co", bound=Callable[..., Any], covariant=True)
@@ -31,7 +33,7 @@ class Bindable(Protocol):
     __name__: str
     __qualname__: str
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any: ...
+    def __get__(self, instance: object, owner: object = None) -> Anything: ...
 
 
 class Gradient(Bindable, Generic[F_co]):
@@ -94,9 +96,9 @@ class Jacobian(Bindable, Generic[F_co]):
         **kwargs: P.kwargs,
     ) -> NDArray[Item]: ...
     @overload
-    def __call__(self: Jacobian[Callable[P, Any]], *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def __call__(self: Jacobian[Callable[P, Any]], *args: P.args, **kwargs: P.kwargs) -> Tree: ...
     def __call__(  # type: ignore[misc] # of any `self`, where mypy asks for each of those above
-        self: Any, *args: Any, **kwargs: Any
-    ) -> Any:
+        self: Anything, *args: Tree, **kwargs: Tree
+    ) -> Tree:
         """The derivatives."""
         raise NotImplementedError

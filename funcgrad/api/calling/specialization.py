@@ -14,6 +14,7 @@ from funcgrad.ir.program import Program
 from funcgrad.later import Later
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.tree import TreeDef
 from funcgrad.tree.straight import straight_call
 from funcgrad.types import Anything, Tree
 
@@ -55,7 +56,7 @@ class Specialization:
         self,
         program: Program,
         avals: tuple[Aval, ...],
-        out_tree: Any,
+        out_tree: TreeDef,
         donated: frozenset[int],
         copies: Copies,
         guarded: bool,

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from funcgrad.api.calling.again import is_final
 from funcgrad.api.calling.pickling import name_for_pickle
 from funcgrad.tracing.python.owners import take_in_package_of
+from funcgrad.types import Anything, Tree
 
 Function = Callable[..., Any]
 P = ParamSpec("P")
@@ -46,19 +47,19 @@ class TransformedFunction(Generic[P, R]):
                     raise
 
     @overload
-    def __get__(self, instance: None, owner: Any = None) -> TransformedFunction[P, R]: ...
+    def __get__(self, instance: None, owner: object = None) -> TransformedFunction[P, R]: ...
     @overload
     def __get__(
-        self: TransformedFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+        self: TransformedFunction[Concatenate[Any, Q], R], instance: object, owner: object = None
     ) -> Callable[Q, R]: ...
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Anything:
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         transform, args, _ = self._made_by
         return f"{transform.__name__}({getattr(args[0], '__qualname__', repr(args[0]))})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         transform, args, kwargs = self._made_by
         name = getattr(args[0], "__qualname__", "")
         # Used as a decorator, the transformed function is what its module knows by this name.
@@ -66,7 +67,7 @@ class TransformedFunction(Generic[P, R]):
         return (_remade, (transform, args, kwargs)) if found is None else found
 
 
-def _remade(transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _remade(transform: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Anything:
     return transform(*args, **kwargs)
 
 
@@ -109,7 +110,7 @@ def transforming_by(
     """What both decorators make."""
 
     @functools.wraps(make)
-    def transforming(*args: Any, **kwargs: Any) -> Any:
+    def transforming(*args: Tree, **kwargs: Tree) -> Anything:
         if not args and "fun" not in kwargs:
             return functools.partial(transforming, **kwargs)
         if not args:

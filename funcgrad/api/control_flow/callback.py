@@ -12,7 +12,8 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.host_call import HostCall
-from funcgrad.types import Tree
+from funcgrad.tree import TreeDef
+from funcgrad.types import Array, Tree
 
 
 def pure_callback(
@@ -53,7 +54,7 @@ class Flat:
 
     __slots__ = ("_function", "_in_tree")
 
-    def __init__(self, function: Callable[..., Any], in_tree: Any) -> None:
+    def __init__(self, function: Callable[..., Any], in_tree: TreeDef) -> None:
         self._function = function
         self._in_tree = in_tree
 
@@ -70,5 +71,5 @@ class Flat:
     def __name__(self) -> str:
         return str(getattr(self._function, "__name__", type(self._function).__name__))
 
-    def __call__(self, *values: Any) -> Sequence[Any]:
+    def __call__(self, *values: Array) -> Sequence[Any]:
         return tree.leaves(self._function(*tree.unflatten(self._in_tree, values)))

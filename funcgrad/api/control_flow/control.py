@@ -37,8 +37,9 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import with_inputs
+from funcgrad.transforms.control.undoing import tangents as _tangents  # noqa: F401 - entered in the catalog
 from funcgrad.transforms.control.while_loop import WhileLoop
-from funcgrad.types import AnyPrimitive, Array, Number, Tree
+from funcgrad.types import AnyPrimitive, Array, Number, Result, Tree
 
 if TYPE_CHECKING:
     from funcgrad.tree.treedef import TreeDef
@@ -126,7 +127,7 @@ def chosen_branch(
     """The result of the branch at `index`; messages compare the others with branch `first`."""
     branches = tuple([recordable_by_default(branch) for branch in branches])
 
-    def attempt(places: list[Tracer], _: Any) -> Any:
+    def attempt(places: list[Tracer], _: object) -> Tree:
         if not places:
             return chosen_once(what, index, branches, operands, roles, first)
         wider = tuple([writing(places, branch) for branch in branches])
@@ -246,7 +247,7 @@ class Carry:
 
     __slots__ = ("types", "values")
 
-    def __init__(self, init: Any, what: str, shown: int | None) -> None:
+    def __init__(self, init: Tree, what: str, shown: int | None) -> None:
         leaves, treedef = tree.flatten(init)
         self.values = [as_operand(x, what, "the initial carry") for x in leaves]
         self.types = CarryTypes(what, treedef, tuple([aval_of_any(x) for x in self.values]), shown)
@@ -301,16 +302,16 @@ def looped(
 ) -> Tree:
     """`while_loop`, under the name of what the user called."""
 
-    def attempt(places: list[Tracer], _: Any) -> Any:
+    def attempt(places: list[Tracer], _: object) -> Tree:
         if not places:
             return looped_once(what, cond_fun, body_fun, init_val, shown)
 
-        def goes_on(state: Any) -> Any:
+        def goes_on(state: Tree) -> Tree:
             return cond_fun(state[0])
 
         body = writing(places, body_fun)
 
-        def trip(state: Any) -> Any:
+        def trip(state: Tree) -> Tree:
             return body(state[1], state[0])
 
         trip.__name__ = body.__name__
@@ -399,7 +400,7 @@ def fori_loop(
         dtype = np.result_type(*[a.dtype if not a.weak else 0 for a in seen])
         start, stop = cast(start, dtype), cast(stop, dtype)
 
-    def goes_on(state: Any) -> Any:
+    def goes_on(state: Tree) -> Tree:
         return less(state[0], stop)
 
     out: T
@@ -411,7 +412,7 @@ def counted_loop(body_fun: Function, start: object, trips: int, init_val: Tree) 
     """``body_fun(i, value)`` for i from `start` on, a fixed number of times."""
     step = _counting(body_fun)
 
-    def body(state: Any, _: None) -> Any:
+    def body(state: Tree, _: None) -> Tree:
         return step(state), None
 
     body.__name__ = step.__name__
@@ -420,7 +421,7 @@ def counted_loop(body_fun: Function, start: object, trips: int, init_val: Tree) 
 
 
 def _counting(body_fun: Function) -> Function:
-    def counting(state: Any) -> Any:
+    def counting(state: Tree) -> Tree:
         i, value = state
         return i + 1, body_fun(i, value)
 
@@ -475,12 +476,12 @@ def scanned(
 ) -> Tree:
     """`scan`, under the name of what the user called."""
 
-    def attempt(places: list[Tracer], _: Any) -> Any:
+    def attempt(places: list[Tracer], _: object) -> Tree:
         if not places:
             return scanned_once(what, f, init, xs, length, reverse, shown)
         body = writing(places, f)
 
-        def trip(state: Any, row: Any) -> Any:
+        def trip(state: Tree, row: Tree) -> Tree:
             result, values = body(state[1], state[0], row)
             check_pair(what, f)(result)
             return (result[0], values), result[1]
@@ -536,7 +537,7 @@ def scanned_once(
 def check_pair(what: str, f: Function) -> Callable[[Any], None]:
     """A check that the body of a scan returns two things."""
 
-    def check(result: Any) -> None:
+    def check(result: Result) -> None:
         if not isinstance(result, tuple) or len(result) != 2:
             got = f"a tuple of {len(result)}" if isinstance(result, tuple) else f"a {type(result).__name__}"
             name = spoken_name(f, "it")

@@ -25,7 +25,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Anything, Array
+from funcgrad.types import Anything, Array, Result
 
 if TYPE_CHECKING:
     from funcgrad.tree.treedef import TreeDef
@@ -54,7 +54,7 @@ class Recorded(NamedTuple):
     ) -> Anything:
         """What `build` makes of the Program, whose outputs have the dtypes of `targets`; kept."""
 
-        def build_simplified(program: Program) -> Any:
+        def build_simplified(program: Program) -> Anything:
             return build(simplify_program(with_output_dtypes(program, targets)))
 
         return self.traced.transformed((*_as_tuple(key), tuple(targets)), build_simplified)
@@ -82,10 +82,10 @@ def recorded(
         raise TypeError(f"{what} expects a function, got a {type(function).__name__}: {function!r}")
     structure: list[Any] = []
 
-    def call(tracers: list[Tracer]) -> Any:
+    def call(tracers: list[Tracer]) -> Result:
         return seen(function)(*tree.unflatten(treedef, tracers))
 
-    def collect(result: Any) -> list[Any]:
+    def collect(result: Result) -> list[Any]:
         if check is not None:
             check(result)
         leaves, out_tree = tree.flatten(result)

@@ -13,7 +13,7 @@ from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.ops.arrays.movement import concatenate, take_span
 from funcgrad.ops.arrays.structure import reshape
 from funcgrad.ops.families import aval as aval_of_any
-from funcgrad.types import Tree
+from funcgrad.types import Array, Tree
 
 Function = Callable[..., Any]
 
@@ -33,7 +33,7 @@ def map(f: Function, xs: Tree, *, batch_size: int | None = None) -> Tree:
 
     row_function = recordable_by_default(f)
 
-    def body(_: None, x: Any) -> Any:
+    def body(_: None, x: Tree) -> Tree:
         return None, row_function(x)
 
     body.__name__ = getattr(f, "__name__", "body")
@@ -60,10 +60,10 @@ def map_in_batches(f: Function, xs: Tree, batch_size: int) -> Tree:
     return tree.map(_concatenated, *parts)
 
 
-def _merged(x: Any) -> Any:
+def _merged(x: Array) -> Array:
     count, size, *rest = aval_of_any(x).shape
     return reshape(x, (count * size, *rest))
 
 
-def _concatenated(*parts: Any) -> Any:
+def _concatenated(*parts: Array) -> Array:
     return concatenate(parts, 0)

@@ -13,7 +13,7 @@ from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, Tree
+from funcgrad.types import Array, ArrayLike, Index, Tree
 
 __all__ = ["Ref", "freeze", "new_ref"]
 
@@ -27,7 +27,7 @@ class Ref:
 
     __slots__ = ("_is_number", "held")
 
-    def __init__(self, held: Any, is_number: bool) -> None:
+    def __init__(self, held: Array, is_number: bool) -> None:
         self.held = held
         """An array that can be written into: of one element for a number, which has no memory of its own."""
         self._is_number = is_number
@@ -53,14 +53,14 @@ class Ref:
         """What makes a place like this one for a traced array."""
         return place_of_number if self._is_number else place_of_array
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Array:
         """A copy of what stands at the index."""
         found = self.held[self._place(index)]
         if type(found) is Tracer:
             return found.frozen()
         return found.copy() if isinstance(found, np.ndarray) else found
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: ArrayLike) -> None:
         if type(self.held) is not Tracer and holds_tracer([index, value]):
             raise TracerAssignmentError(
                 "this assignment would leave a traced value in a place that was made outside of the trace",
@@ -69,7 +69,7 @@ class Ref:
             )
         self.held[self._place(index)] = value
 
-    def _place(self, index: Any) -> Any:
+    def _place(self, index: Index) -> Index:
         if not self._is_number:
             return index
         if index is not ... and index != ():

@@ -1,31 +1,22 @@
-"""`grad`, `value_and_grad`, `vjp`, `jvp`, `linearize`, `linear_transpose`: derivatives of functions.
+"""`vjp`, `jvp`, `linearize`, `linear_transpose`: derivatives of functions as linear maps.
 
-Conventions for complex numbers are JAX's: for a real loss of a complex z = x + iy, the gradient is
-df/dx - i df/dy; `vjp` is the transpose of `jvp`, without conjugation.
+Of complex functions `vjp` is the transpose of `jvp`, without conjugation; gradients stand in `gradients`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, TypeVarTuple, overload
-
-import numpy as np
+from typing import Any, Literal, TypeVar, TypeVarTuple, overload
 
 from funcgrad import tree
 from funcgrad.api.calling.again import with_packages
-from funcgrad.api.calling.arguments import Argnums, OfUfunc, Selection, check_differentiable, here, leaf_aval
+from funcgrad.api.calling.arguments import here, leaf_aval
 from funcgrad.api.calling.calls import run, trace
 from funcgrad.api.calling.points import PointTrace, linearize_programs, rebuilt_arguments, vjp_programs
-from funcgrad.api.calling.results import NO_AUX, Aux, full_gradients, matching_leaves, scalar_output
-from funcgrad.api.calling.transformed import TransformedFunction, transform
-from funcgrad.api.control_flow.outer_writes import OuterWrites
+from funcgrad.api.calling.results import full_gradients, matching_leaves
 from funcgrad.api.derivatives.linear_maps import Pullback, Pushforward
-from funcgrad.api.python.seen import Seen, seen
-from funcgrad.errors import (
-    NotDifferentiableError,
-    ProgramError,
-    TreeError,
-)
+from funcgrad.api.python.seen import seen
+from funcgrad.errors import NotDifferentiableError, ProgramError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.check import check_linear
 from funcgrad.ir.program import Program
@@ -34,180 +25,14 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.linearize import jvp_program
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import transpose_program
-from funcgrad.types import Tree
-
-if TYPE_CHECKING:
-    from funcgrad.api.calling.signatures import (
-        Gradient,
-        GradientAndAux,
-        ValueAndGradient,
-        ValueAuxAndGradient,
-    )
+from funcgrad.types import Anything, Result, Tree
 
 Function = Callable[..., Any]
 
-F = TypeVar("F", bound=Function)
-P = ParamSpec("P")
 X = TypeVar("X")
 R = TypeVar("R")
 A = TypeVar("A")
 Xs = TypeVarTuple("Xs")
-
-
-@overload
-def grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
-@overload
-def grad(
-    fun: F,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[True],
-    holomorphic: bool = False,
-    allow_int: Literal[False] = False,
-) -> GradientAndAux[F]: ...
-@overload
-def grad(
-    fun: F,
-    argnums: Literal[0] = 0,
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
-    allow_int: Literal[False] = False,
-) -> Gradient[F]: ...
-@overload
-def grad(
-    fun: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> TransformedFunction[P, Any]: ...
-@overload
-def grad(
-    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
-) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
-@transform
-def grad(
-    fun: Function,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Function:
-    """A function that returns the gradient of the scalar function `fun`.
-
-    The gradient has the structure, shapes and dtypes of the argument at `argnums` (a tuple of them
-    for a tuple). With `has_aux`, `fun` returns ``(value, aux)`` and the result is ``(gradient, aux)``.
-
-    Raises NonScalarGradError if the value is not a real scalar, NotDifferentiableError for integer
-    arguments, ArgnumsError for argnums that the call does not have.
-
-    >>> import numpy as np
-    >>> def f(x):
-    ...     return np.sum(np.sin(x) ** 2)
-    >>> print(grad(f)(np.array([0.0, np.pi / 4])))
-    [0. 1.]
-    """
-    return value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int, keeps_value=False)
-
-
-@overload
-def value_and_grad(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
-@overload
-def value_and_grad(
-    fun: F,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[True],
-    holomorphic: bool = False,
-    allow_int: Literal[False] = False,
-) -> ValueAuxAndGradient[F]: ...
-@overload
-def value_and_grad(
-    fun: F,
-    argnums: Literal[0] = 0,
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
-    allow_int: Literal[False] = False,
-) -> ValueAndGradient[F]: ...
-@overload
-def value_and_grad(
-    fun: Callable[P, R],
-    argnums: Argnums = 0,
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> TransformedFunction[P, tuple[R, Any]]: ...
-@overload
-def value_and_grad(
-    fun: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> TransformedFunction[P, tuple[Any, Any]]: ...
-@overload
-def value_and_grad(
-    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
-) -> Callable[[Callable[P, R]], TransformedFunction[P, tuple[R, Any]]]: ...
-@transform
-def value_and_grad(
-    fun: Function,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Function:
-    """A function that returns the value of the scalar function `fun` and its gradient.
-
-    As `grad`, with results ``(value, gradient)`` or ``((value, aux), gradient)``.
-
-    >>> import numpy as np
-    >>> value, gradient = value_and_grad(lambda x: np.sum(x**2))(np.array([3.0, 4.0]))
-    >>> print(value, gradient)
-    25.0 [6. 8.]
-    """
-    return value_and_gradient_of(fun, argnums, has_aux, holomorphic, allow_int, keeps_value=True)
-
-
-def value_and_gradient_of(
-    fun: Function, argnums: Argnums, has_aux: bool, holomorphic: bool, allow_int: bool, *, keeps_value: bool
-) -> Function:
-    """What `grad` and `value_and_grad` share. Where the value is not kept it is not computed either."""
-    look = Seen(fun)
-
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        selection = Selection(argnums, args, kwargs, "grad")
-        avals = check_differentiable(selection, "grad", holomorphic=holomorphic, allow_int=allow_int)
-        aux = Aux(True) if has_aux else NO_AUX
-        outer = OuterWrites()
-
-        def call(tracers: list[Tracer]) -> Any:
-            return selection.call(look.now(), tracers)
-
-        def collect(result: Any) -> list[Any]:
-            value = aux.value_of(result) if has_aux else result
-            return [scalar_output(value, holomorphic, fun), *aux.leaves, *outer.left()]
-
-        try:
-            traced = trace(fun, call, selection.leaves, "grad", collect, avals=avals)
-        finally:
-            outer.put_back()
-        active = tuple([a.inexact for a in avals]) if allow_int else (True,) * len(avals)
-        results = traced.run(traced.gradient(active, keeps_value=keeps_value))
-        n_all = len(traced.outputs) - (not keeps_value)
-        n_outputs = n_all - len(outer.arrays)
-        if outer.arrays:
-            outer.write(results[n_outputs:n_all])
-        gradient = selection.rebuilt(full_gradients(avals, results[n_all:]) if allow_int else results[n_all:])
-        if has_aux:
-            kept = aux.rebuilt(results[int(keeps_value) : n_outputs])
-            return ((results[0], kept), gradient) if keeps_value else (gradient, kept)
-        return (results[0], gradient) if keeps_value else gradient
-
-    return value_and_gradient
-
-
-# -- vjp --------------------------------------------------------------------------------------------------
 
 
 @overload
@@ -359,10 +184,10 @@ def linear_transpose(fun: Function, *primals: Tree) -> Callable[[Any], tuple[Any
     ]
     structure: list[Any] = []
 
-    def call(tracers: list[Tracer]) -> Any:
+    def call(tracers: list[Tracer]) -> Result:
         return seen(fun)(*rebuilt_arguments(in_trees, tracers))
 
-    def collect(result: Any) -> list[Any]:
+    def collect(result: Result) -> list[Any]:
         outs, treedef = tree.flatten(result)
         structure.append(treedef)
         return outs
@@ -379,7 +204,7 @@ def linear_transpose(fun: Function, *primals: Tree) -> Callable[[Any], tuple[Any
 
     program = traced.transformed(("linear_transpose",), build)
 
-    def transposed(cotangent: Any) -> tuple[Any, ...]:
+    def transposed(cotangent: Tree) -> tuple[Any, ...]:
         given = matching_leaves(cotangent, structure[0], out_avals, "the transposed function", "cotangent")
         found = list(run(program, [*extras, *given]))
         return tuple(rebuilt_arguments(in_trees, found))
@@ -400,12 +225,12 @@ def refuse_nonlinear(program: Program) -> None:
 def stop_gradient(x: X) -> X:
     """`x`, treated as constant by every derivative.
 
-    >>> grad(lambda x: x * stop_gradient(x))(3.0)
+    >>> fg.grad(lambda x: x * stop_gradient(x))(3.0)
     np.float64(3.0)
     """
     stopped: X = tree.map(_stopped, x)
     return stopped
 
 
-def _stopped(leaf: Any) -> Any:
+def _stopped(leaf: Anything) -> Anything:
     return stop_gradient_primitive(leaf) if isinstance(leaf, Tracer) else leaf

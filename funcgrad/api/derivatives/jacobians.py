@@ -14,7 +14,8 @@ from funcgrad.api.batch import vmap
 from funcgrad.api.calling.arguments import Argnums, OfUfunc, Selection, check_differentiable, here
 from funcgrad.api.calling.calls import CACHE, name_of
 from funcgrad.api.calling.transformed import TransformedFunction, transform
-from funcgrad.api.derivatives.differentiate import grad, jvp, linearize, vjp
+from funcgrad.api.derivatives.differentiate import jvp, linearize, vjp
+from funcgrad.api.derivatives.gradients import grad
 from funcgrad.api.derivatives.linear_maps import Pullback, Pushforward
 from funcgrad.api.python.seen import seen
 from funcgrad.errors import NotDifferentiableError, TreeError
@@ -24,7 +25,7 @@ from funcgrad.ops.arrays.structure import reshape, zeros_beside
 from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.known_zeros import FEWEST_COLUMNS, Groups, columns_in_groups
-from funcgrad.types import Array, Tree
+from funcgrad.types import Array, Result, Tree
 
 if TYPE_CHECKING:
     from funcgrad.api.calling.signatures import Jacobian
@@ -75,11 +76,11 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
      [0. 4.]]
     """
 
-    def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_forward(*args: Tree, **kwargs: Tree) -> Result:
         selection = Selection(argnums, args, kwargs, "jacfwd")
         avals = check_differentiable(selection, "jacfwd", holomorphic=holomorphic, allow_int=False)
 
-        def of_leaves(leaves: list[Any]) -> Any:
+        def of_leaves(leaves: list[Any]) -> Result:
             return selection.call(seen(fun), leaves)
 
         push: Function
@@ -89,7 +90,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         pairs = [a.dtype.kind == "c" and not holomorphic for a in avals]
         groups = known_zeros(push, pairs, sum(a.size for a in avals))
         if groups is None:
-            columns = vmap(push, out_axes=-1)(basis(avals, pairs, 1j))
+            columns = columns_of(push, basis(avals, pairs, 1j), any(pairs))
         else:
             found, out_tree = tree.flatten(vmap(push, out_axes=-1)(seeds(avals, groups)))
             columns = tree.unflatten(out_tree, [spread(x, groups, k, -1) for k, x in enumerate(found)])
@@ -143,11 +144,11 @@ def jacrev(
      [0. 4.]]
     """
 
-    def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_reverse(*args: Tree, **kwargs: Tree) -> Result:
         selection = Selection(argnums, args, kwargs, "jacrev")
         ins = check_differentiable(selection, "jacrev", holomorphic=holomorphic, allow_int=allow_int)
 
-        def of_leaves(leaves: list[Any]) -> Any:
+        def of_leaves(leaves: list[Any]) -> Result:
             return selection.call(seen(fun), leaves)
 
         pullback: Function
@@ -158,7 +159,7 @@ def jacrev(
         avals = [aval_of_any(x).strong for x in outs]
         pairs = [a.dtype.kind == "c" and not holomorphic for a in avals]
 
-        def rows_of(leaves: list[Any]) -> Any:
+        def rows_of(leaves: list[Any]) -> Tree:
             return pullback(tree.unflatten(out_tree, leaves))[0]
 
         groups = known_zeros(pullback, pairs, sum(a.size for a in avals))
@@ -294,7 +295,7 @@ def hessian(
     """
     gradient = jacrev(fun, argnums, has_aux, holomorphic)
 
-    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+    def hessian_of(*args: Tree, **kwargs: Tree) -> Result:
         selection = Selection(argnums, args, kwargs, "hessian")
         avals = check_differentiable(selection, "hessian", holomorphic=holomorphic, allow_int=False)
         if not holomorphic and any(a.dtype.kind == "c" for a in avals):
@@ -373,6 +374,16 @@ def known_zeros(linear: object, pairs: Sequence[bool], columns: int) -> Groups |
         key, len(program), lambda: (columns_in_groups(program, n_residuals),)
     )
     return kept[0]
+
+
+def columns_of(push: object, units: list[Any], in_pairs: bool) -> Tree:
+    """What a linear map makes of all unit vectors, these in a last axis."""
+    assert isinstance(push, Pushforward)
+    found = None if in_pairs or _whole.get() else push.without_unit_products()
+    if found is None:
+        return vmap(push, out_axes=-1)(units)
+    rest, products = found
+    return vmap(rest, out_axes=-1)(units, products)
 
 
 def seeds(avals: Sequence[Aval], groups: Groups) -> list[Any]:

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from funcgrad import tree
-from funcgrad.api.calling.calls import run
+from funcgrad.api.calling.calls import CACHE, run
 from funcgrad.api.calling.results import full_gradients, matching_leaves, zeros
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
+from funcgrad.later import Later
+from funcgrad.ops.arrays.structure import move_axis
+from funcgrad.tree import TreeDef
+from funcgrad.types import Anything, Tree
 
 __all__ = ["LinearMap", "Pullback", "Pushforward"]
+
+# What dense Jacobians of some functions are made of.
+unit_products = Later("funcgrad.transforms.unit_products")
 
 Cotangents = TypeVar("Cotangents")
 Tangent = TypeVar("Tangent")
@@ -32,9 +39,9 @@ class LinearMap:
         residuals: Sequence[Any],
         has_tangent: tuple[bool, ...],
         avals: Sequence[Aval],
-        in_tree: Any,
+        in_tree: Anything,
         out_avals: Sequence[Aval],
-        out_tree: Any,
+        out_tree: TreeDef,
     ) -> None:
         self._program = program
         self._residuals = tuple(residuals)
@@ -73,7 +80,7 @@ class Pullback(LinearMap, Generic[Cotangents]):
     def __repr__(self) -> str:
         return f"<pullback: {listed(self._out_avals)} to {listed(self._avals)}>"
 
-    def __call__(self, cotangent: Any) -> Cotangents:
+    def __call__(self, cotangent: Tree) -> Cotangents:
         leaves = matching_leaves(cotangent, self._out_tree, self._out_avals, "pullback", "cotangent")
         given = [x for x, keep in zip(leaves, self._has_tangent, strict=True) if keep]
         found = run(self._program, [*self._residuals, *given])
@@ -100,7 +107,32 @@ class Pushforward(LinearMap, Generic[Tangent]):
     def __repr__(self) -> str:
         return f"<pushforward: {listed(self._avals)} to {listed(self._out_avals)}>"
 
-    def __call__(self, *tangents: Any) -> Tangent:
+    def without_unit_products(self) -> tuple[Pushforward[Any], list[Any]] | None:
+        """The map of a vector and of its products with residuals, and what these are of all unit vectors.
+
+        None where no residual is multiplied with the tangent, or that is more than one vector.
+        """
+        if not self.is_whole:
+            return None
+        key = "unit products", self.n_residuals, self._program
+        # In a tuple: that there are none is worth keeping, too.
+        (found,) = CACHE.get(
+            key,
+            len(self._program),
+            lambda: (unit_products.without_unit_products(self._program, self.n_residuals),),
+        )
+        if found is None:
+            return None
+        program, products = found
+        columns = [move_axis(self._residuals[product.residual], product.axis, 0) for product in products]
+        avals = [v.aval for v in program.inputs[self.n_residuals :]]
+        in_tree = tree.structure(([0.0], [0.0] * len(products)))
+        made: Pushforward[Any] = Pushforward(
+            program, self._residuals, self._has_tangent, avals, in_tree, self._out_avals, self._out_tree
+        )
+        return made, columns
+
+    def __call__(self, *tangents: Tree) -> Tangent:
         leaves = matching_leaves(tangents, self._in_tree, self._avals, "the linearized function", "tangent")
         dots = [t for t, a in zip(leaves, self._avals, strict=True) if a.inexact]
         found = iter(run(self._program, [*self._residuals, *dots]))

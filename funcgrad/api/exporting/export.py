@@ -13,6 +13,7 @@ from funcgrad.api.exporting.exported_function import exported_source
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.text.source_text import SourceText
+from funcgrad.types import Tree
 
 __all__ = ["ENGINES", "ExportedModule", "export"]
 
@@ -105,7 +106,7 @@ def export(
         )
     jitted = fun if isinstance(fun, JittedFunction) else jit(fun)
 
-    def exported(*example_args: Any, **example_kwargs: Any) -> ExportedModule:
+    def exported(*example_args: Tree, **example_kwargs: Tree) -> ExportedModule:
         text, name = exported_source(jitted.copied(), example_args, example_kwargs, engine, parallel)
         return ExportedModule(text, name)
 

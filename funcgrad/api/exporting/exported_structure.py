@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from funcgrad import tree
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.inspection.inspect import inner_function
@@ -35,6 +37,8 @@ class Structure:
     compiled: bool
     """Whether Numba knows the containers."""
     static_checks: list[str]
+    cells: list[str] = field(default_factory=list)
+    """The parameters that are arrays without axes in the example."""
     classes: dict[str, Sequence[str]] = field(default_factory=dict)
 
     def returned(self, results: Sequence[str]) -> str:
@@ -50,7 +54,7 @@ class Structure:
     def door(self, name: str, sentences: Sequence[str]) -> Door:
         """What callers see."""
         result = self.display([f"_r{k}" for k in range(self.out_tree.num_leaves)])
-        return Door(name, self.parameters, result, sentences, self.compiled, self.classes)
+        return Door(name, self.parameters, result, sentences, self.compiled, self.cells, self.classes)
 
 
 def structure_of(
@@ -83,7 +87,13 @@ def structure_of(
     marks = tree.unflatten(found.out_tree, [Placed("x")] * found.out_tree.num_leaves)
     container_text(marks, classes)
     compiled = plain and (marks is None or only_tuples(marks))
-    return Structure(parameters, [accesses[k] for k in places], found.out_tree, compiled, checks, classes)
+    values = [*args, *[kwargs[key] for key in sorted(kwargs)]]
+    cells = [
+        name for name, x in zip(parameters, values, strict=True) if isinstance(x, np.ndarray) and not x.ndim
+    ]
+    return Structure(
+        parameters, [accesses[k] for k in places], found.out_tree, compiled, checks, cells, classes
+    )
 
 
 def parameter_names(jitted: Anything, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.api.calling.arguments import here
-from funcgrad.api.derivatives.differentiate import value_and_grad
+from funcgrad.api.derivatives.gradients import value_and_grad
 from funcgrad.api.exporting.export import ExportedModule
 from funcgrad.api.exporting.exported_function import export_of
 from funcgrad.api.jit import JittedFunction, jit
@@ -31,8 +31,13 @@ def jitted(fun: Callable[..., Any]) -> JittedFunction[..., Any]:
 
 
 def typed_numbers(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments in which numbers stand for any number of their dtype, not for Python's alone."""
-    return tuple([np.asarray(x)[()] if isinstance(x, bool | int | float | complex) else x for x in args])
+    """Arguments in which numbers stand for any number of their dtype, not for Python's or arrays' alone."""
+    return tuple([np.asarray(x)[()] if is_number(x) else x for x in args])
+
+
+def is_number(x: object) -> bool:
+    """Whether an argument is a number, or an array that has no axes."""
+    return isinstance(x, bool | int | float | complex) or (isinstance(x, np.ndarray) and not x.ndim)
 
 
 def njit_callable(fun: Callable[..., Any], *example_args: object) -> NumbaFunction:

@@ -15,7 +15,7 @@ from funcgrad.ir.program import Program
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Tree
+from funcgrad.types import Anything, Result, Tree
 
 Function = Callable[..., Any]
 
@@ -54,7 +54,7 @@ def make_program(
     """
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
-    def program_of(*args: Any, **kwargs: Any) -> Any:
+    def program_of(*args: Tree, **kwargs: Tree) -> Anything:
         numbers = {n % len(args) for n in static}
         dynamic = [None if n in numbers else x for n, x in enumerate(args)]
         leaves, treedef = tree.flatten((dynamic, kwargs))
@@ -64,11 +64,11 @@ def make_program(
         ]
         structure: list[Any] = []
 
-        def call(tracers: list[Tracer]) -> Any:
+        def call(tracers: list[Tracer]) -> Result:
             given, named = tree.unflatten(treedef, tracers)
             return seen(fun)(*[args[n] if n in numbers else x for n, x in enumerate(given)], **named)
 
-        def collect(result: Any) -> list[Any]:
+        def collect(result: Result) -> list[Any]:
             outs, out_tree = tree.flatten(result)
             structure.append(out_tree)
             return outs

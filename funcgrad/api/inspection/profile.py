@@ -16,6 +16,7 @@ from funcgrad.ir.program import Program
 from funcgrad.later import Later
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import Result
 
 # The compiler is behind it.
 profile_rows = Later("funcgrad.api.inspection.profile_rows")
@@ -73,7 +74,7 @@ def recorded(fun: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
         raise TypeError("profile: no argument is an array or a number, so there is nothing to record")
     given = [leaves[k] for k in dynamic_places]
 
-    def call(tracers: list[Tracer]) -> Any:
+    def call(tracers: list[Tracer]) -> Result:
         filled = list(leaves)
         for k, tracer in zip(dynamic_places, tracers, strict=True):
             filled[k] = tracer

@@ -22,7 +22,7 @@ class Jitted(Protocol):
 
     __name__: str
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
         """Call it."""
 
     def specialized(self, *args: object, **kwargs: object) -> Anything:
@@ -38,7 +38,7 @@ class Jitted(Protocol):
 class Stage:
     """What `Lowered` and `Compiled` share: the arguments they were made for, and the types of the results."""
 
-    def __init__(self, function: Jitted, args: Any, kwargs: Any) -> None:
+    def __init__(self, function: Jitted, args: Tree, kwargs: Tree) -> None:
         self._function = function
         self._made = function.specialized(*args, **kwargs)
         self._given = args, kwargs
@@ -127,7 +127,7 @@ class Compiled(Stage):
       ...
     """
 
-    def __init__(self, function: Jitted, args: Any, kwargs: Any) -> None:
+    def __init__(self, function: Jitted, args: Tree, kwargs: Tree) -> None:
         super().__init__(function, args, kwargs)
         _ = self._made.executable
 
@@ -136,7 +136,7 @@ class Compiled(Stage):
         args, kwargs = self._given
         return self._function.kernel_source(*args, **kwargs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
         """Run it; raises TypeError for arguments of another kind."""
         seen = self._function.kind(*args, **kwargs)
         wanted = self._function.kind(*self._given[0], **self._given[1])

@@ -10,35 +10,40 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.calling.recent import Recent
-from funcgrad.api.calling.transformed import AT_ONCE
-from funcgrad.api.jit import JittedFunction, jit
+from funcgrad.api.calling.transformed import AT_ONCE, TransformedFunction
 from funcgrad.api.njit.kinds import is_compiled, njit_behind, python_function, traced_within
-from funcgrad.api.njit.opaque import DECLARED
 from funcgrad.api.python.functions import OTHER_KINDS
 from funcgrad.api.python.seen import SEEN_OTHERWISE
+from funcgrad.later import Later
 from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.types import NumbaFunction
+from funcgrad.types import NumbaFunction, Result, Tree
 
 if TYPE_CHECKING:
+    from funcgrad.api.jit import JittedFunction
     from funcgrad.api.python.hooks import Hooks
 
 __all__ = ["called_unjitted"]
 
+# What compiles, and what is called in compiled code: a gradient of a function of NumPy's needs neither.
+compiling = Later("funcgrad.api.jit")
+njit_hooks = Later("funcgrad.api.njit.hooks")
+opaque = Later("funcgrad.api.njit.opaque")
+
 MOST_FUNCTIONS = 500
-_COMPILED = Recent[JittedFunction[..., Any]](MOST_FUNCTIONS)
+_COMPILED: Recent[JittedFunction[..., Any]] = Recent(MOST_FUNCTIONS)
 """By the id of a function of Numba's, which is kept alive by what was made of it."""
 
 
 def compiled(dispatcher: NumbaFunction) -> JittedFunction[..., Any]:
     """The function as `jit` makes it, made once."""
     found = _COMPILED.get(id(dispatcher))
-    return found if found is not None else _COMPILED.keep(id(dispatcher), jit(dispatcher))
+    return found if found is not None else _COMPILED.keep(id(dispatcher), compiling.jit(dispatcher))
 
 
 def called_unjitted(dispatcher: NumbaFunction) -> Callable[..., Any]:
     """What is called instead of a function of Numba's while an un-jitted trace is open."""
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
+    def calling(*args: Tree, **kwargs: Tree) -> Result:
         given = (*args, *kwargs.values(), dispatcher)
         if not traced_within(given, INSIDE.is_open):
             return INSIDE.opened(dispatcher(*args, **kwargs))
@@ -52,12 +57,23 @@ def called_unjitted(dispatcher: NumbaFunction) -> Callable[..., Any]:
 
 def called_jitted(dispatcher: NumbaFunction, hooks: Hooks) -> Callable[..., Any]:
     """What is called instead of a function of Numba's in code that `jit` has rewritten."""
-    from funcgrad.api.njit.hooks import NjitHooks, traced_njit  # noqa: PLC0415 - when such a function is first met
+    found: Callable[..., Any] | None = None
+    if isinstance(hooks, njit_hooks.NjitHooks):
+        found = opaque.DECLARED.get(id(dispatcher))
+    return njit_hooks.traced_njit(dispatcher, hooks) if found is None else found
 
-    declared = DECLARED.get(id(dispatcher)) if isinstance(hooks, NjitHooks) else None
-    return traced_njit(dispatcher, hooks) if declared is None else declared
+
+def is_of_njit(function: object) -> bool:
+    """Whether it is a function of Numba's, or a transform of one."""
+    return njit_behind(function) is not None
+
+
+def compiled_now(function: TransformedFunction[..., Any]) -> TransformedFunction[..., Any]:
+    """A transform of a function of Numba's, compiled."""
+    found: TransformedFunction[..., Any] = compiling.jit(function)
+    return found
 
 
 OTHER_KINDS.append((is_compiled, called_jitted))
 SEEN_OTHERWISE.append((is_compiled, called_unjitted))
-AT_ONCE.append((lambda fun: njit_behind(fun) is not None, jit))
+AT_ONCE.append((is_of_njit, compiled_now))

@@ -11,7 +11,7 @@ from types import CellType, CodeType, FunctionType
 import numpy as np
 
 from funcgrad.api.calling.recent import Recent
-from funcgrad.api.python.blocks.cells import value_in
+from funcgrad.api.python.unbound import value_in
 from funcgrad.types import Array
 
 __all__ = ["with_frozen_names"]

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from random import Random
 from types import BuiltinMethodType, FunctionType, MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.njit.frozen import with_frozen_names
-from funcgrad.api.njit.kinds import is_compiled, is_numbas, is_vectorized, python_function, traced_within
+from funcgrad.api.njit.kinds import (
+    behind_callback,
+    is_compiled,
+    is_numbas,
+    is_vectorized,
+    python_function,
+    traced_within,
+)
 from funcgrad.api.njit.numbers import as_argument, widened, with_wide_items
-from funcgrad.api.njit.refusals import SPOKEN
+from funcgrad.api.njit.overlaps import refuse_overlap
+from funcgrad.api.njit.overloads import Overload, overloads_of, replacement
+from funcgrad.api.njit.refusals import SPOKEN, refuse_records
 from funcgrad.api.njit.standins import CASTS, MATHEMATICS, cast_to, enumerated
 from funcgrad.api.njit.vectorized import mapped
 from funcgrad.api.njit.writes import CapturedArguments
@@ -24,9 +33,10 @@ from funcgrad.api.python.blocks.recording import Block, current_block
 from funcgrad.api.python.hooks import Hooks
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code
-from funcgrad.tracing.python.functions import NoSource, rewritten_function
+from funcgrad.tracing.python.definitions import NoSource
+from funcgrad.tracing.python.functions import rewritten_function
 from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.types import Anything, Index, NumbaFunction
+from funcgrad.types import Anything, Array, Index, NumbaFunction, Result, Tree
 
 __all__ = ["NjitHooks", "traced_njit"]
 
@@ -59,12 +69,31 @@ class NjitHooks(Hooks):
 
     def function(self, function: Anything) -> Anything:
         """What is called instead of `function`."""
+        function = behind_callback(function)
         found = instead_of(function)
-        return super().function(function) if found is None else found
+        if found is not None:
+            return found
+        overloads = overloads_of(function)
+        return self.overloaded(function, overloads) if overloads else super().function(function)
+
+    def overloaded(self, function: FunctionType, overloads: Sequence[Overload]) -> Callable[..., Any]:
+        """What is called instead of a function with overloads: what they give for the arguments."""
+
+        def calling(*args: Tree, **kwargs: Tree) -> Result:
+            return self.function(replacement(function, overloads, args, kwargs))(*args, **kwargs)
+
+        calling.__name__ = function.__name__
+        return calling
 
     def item(self, x: object, index: Index) -> object:
         """``x[index]``"""
+        refuse_records(x)
         return widened(super().item(x, index))
+
+    def augmented(self, operation: str, x: object, value: object) -> object:
+        """What ``x += value`` and its kin bind the name to."""
+        refuse_overlap(x, value)
+        return super().augmented(operation, x, value)
 
     def gone_over(self, iterable: object) -> object:
         """What a ``for`` goes over."""
@@ -78,7 +107,14 @@ def instead_of(function: object) -> object:
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, ModuleType):
         return of_method(function, owner)
-    return of_numbas_own(function) if is_numbas(function) and not is_compiled(function) else None
+    if is_numbas(function) and not is_compiled(function):
+        return of_numbas_own(function)
+    return refusing(function) if is_class_of_numbas(function) else None
+
+
+def is_class_of_numbas(function: object) -> bool:
+    """Whether it is a class of the user's whose objects Numba holds: a structref's, or a jitclass."""
+    return isinstance(function, type) and any(map(is_numbas, (type(function), *function.__mro__[:-1])))
 
 
 def of_method(function: Anything, owner: Anything) -> object:
@@ -97,7 +133,7 @@ _COPYING = frozenset({"copy", "astype", "flatten"})
 def copying(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method that makes an array, which traced values can be written into."""
 
-    def copy(*args: Any, **kwargs: Any) -> Any:
+    def copy(*args: Tree, **kwargs: Tree) -> Array:
         return INSIDE.opened(method(*args, **kwargs))
 
     return copy
@@ -117,15 +153,24 @@ def of_numbas_own(function: object) -> object:
 def refusing(owner: object) -> Callable[..., Any]:
     """What raises for one of Numba's own."""
 
-    def refuse(*args: Any, **kwargs: Any) -> Any:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise UnsupportedFunctionError(
             f"{spelled(owner)} is Numba's own and has no derivative here",
             source=here(),
-            remedy="Use arrays, tuples and numbers in its place; or declare the function around it with "
-            "fg.custom_vjp, with its derivative.",
+            remedy=f"{instead(owner)}; or declare the function around it with fg.custom_vjp, with its "
+            "derivative.",
         )
 
     return refuse
+
+
+def instead(owner: object) -> str:
+    """What to write instead of one of Numba's own."""
+    if type(owner).__name__ == "StencilFunc":
+        return (
+            "Write a stencil as the loops that it stands for: zeros, and y[i] = ... for i in range(1, n - 1)"
+        )
+    return "Use arrays, tuples and numbers in its place"
 
 
 _AS_THEY_ARE = frozenset({"literal_unroll", "literally", "get_num_threads", "get_thread_id"})
@@ -153,7 +198,7 @@ def is_type(x: object) -> bool:
 def refusing_draws(function: Callable[..., Any]) -> Callable[..., Any]:
     """A draw of random numbers: Numba's come from a generator of its own, call by call."""
 
-    def refuse(*args: Any, **kwargs: Any) -> Any:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise UnsupportedFunctionError(
             f"{function.__name__} draws anew at every call of a compiled function; here it would draw once",
             source=here(),
@@ -173,7 +218,7 @@ def traced_njit(dispatcher: NumbaFunction, hooks: Hooks) -> Callable[..., Any]:
     if is_vectorized(dispatcher):
         return traced_vectorized(dispatcher, own)
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
+    def calling(*args: Tree, **kwargs: Tree) -> Result:
         given = (*args, *kwargs.values(), dispatcher)
         if not traced_within(given, INSIDE.is_open):
             return INSIDE.opened(dispatcher(*args, **kwargs))
@@ -194,12 +239,12 @@ def traced_njit(dispatcher: NumbaFunction, hooks: Hooks) -> Callable[..., Any]:
 def traced_vectorized(vectorized: NumbaFunction, hooks: NjitHooks) -> Callable[..., Any]:
     """A function of ``numba.vectorize`` or ``guvectorize``: mapped where something traced is given."""
 
-    def example(*args: Any) -> Any:
+    def example(*args: Array) -> Array:
         return source_of(vectorized, hooks)(*args)
 
     over_arrays = mapped(vectorized, example)
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
+    def calling(*args: Tree, **kwargs: Tree) -> Result:
         if not traced_within((*args, *kwargs.values()), INSIDE.is_open):
             return INSIDE.opened(vectorized(*args, **kwargs))
         return over_arrays(*args, **kwargs)

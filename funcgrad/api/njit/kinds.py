@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.python.blocks.cells import value_in
+from funcgrad.api.python.unbound import value_in
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import NumbaFunction
+from funcgrad.types import Foreign, NumbaFunction
 
 __all__ = [
+    "behind_callback",
     "fixed",
     "is_compiled",
     "is_njit",
@@ -34,6 +35,16 @@ def is_njit(x: object) -> bool:
     """
     found = modules.get("numba.core.dispatcher")
     return found is not None and isinstance(x, found.Dispatcher)
+
+
+def behind_callback(x: Foreign) -> object:
+    """The Python function of what ``numba.cfunc`` makes; anything else as it is.
+
+    >>> behind_callback(len)
+    <built-in function len>
+    """
+    found = modules.get("numba.core.ccallback")
+    return x._pyfunc if found is not None and isinstance(x, found.CFunc) else x
 
 
 def is_vectorized(x: object) -> bool:
@@ -111,7 +122,7 @@ def traced_within(values: Iterable[Any], is_traced: Callable[[Any], bool]) -> bo
         kind = type(x)
         if kind is Tracer or is_traced(x):
             return True
-        if kind is tuple or kind is list:
+        if isinstance(x, tuple | list):
             stack += x
         elif kind is not int and kind is not float and is_njit(x) and id(x) not in functions:
             functions.add(id(x))

@@ -7,13 +7,16 @@ here they are in 64, which is nearer to what is meant.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from funcgrad.api.python.blocks.items import Zipped
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["as_argument", "widened", "with_wide_items"]
+__all__ = ["as_argument", "of_items", "widened", "with_wide_items"]
 
 _WIDE = {
     **dict.fromkeys(("int8", "int16", "int32", "uint8", "uint16", "uint32"), np.dtype(np.int64)),
@@ -51,6 +54,14 @@ def as_argument(x: object) -> object:
     """An argument as Numba has it: Python's whole numbers have 64 bits, and wrap."""
     if type(x) is int and -(2**63) <= x < 2**63:
         return np.int64(x)
-    if type(x) is tuple:
-        return tuple([as_argument(item) for item in x])
-    return x
+    return of_items(x, as_argument) if isinstance(x, tuple) else x
+
+
+def of_items(x: tuple[Any, ...], function: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """The tuple of what a function makes of each item; a named one of the same names.
+
+    >>> of_items((1, 2), float)
+    (1.0, 2.0)
+    """
+    items = [function(item) for item in x]
+    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)

@@ -25,7 +25,8 @@ from funcgrad.ops.families import aval as aval_of_any
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.host_call import HostCall
-from funcgrad.types import Anything, NumbaFunction, Result
+from funcgrad.tree import TreeDef
+from funcgrad.types import Anything, Array, NumbaFunction, Result, Tree
 
 __all__ = ["DECLARED", "called_in_one", "jvp_rule_of", "rule_of"]
 
@@ -41,7 +42,7 @@ class NjitCall:
 
     __slots__ = ("_avals", "_dispatcher", "_in_tree")
 
-    def __init__(self, dispatcher: Any, in_tree: Any, avals: tuple[Aval, ...]) -> None:
+    def __init__(self, dispatcher: NumbaFunction, in_tree: TreeDef, avals: tuple[Aval, ...]) -> None:
         self._dispatcher = dispatcher
         self._in_tree = in_tree
         self._avals = avals
@@ -65,7 +66,7 @@ class NjitCall:
         given = [np.array(x, a.dtype)[()] for x, a in zip(values, self._avals, strict=True)]
         return self._dispatcher(*tree.unflatten(self._in_tree, given))
 
-    def __call__(self, *values: Any) -> list[Any]:
+    def __call__(self, *values: Array) -> list[Any]:
         return tree.leaves(self.result(values))
 
     def example(self) -> object:
@@ -88,7 +89,7 @@ class NjitCall:
 def called_in_one(dispatcher: object) -> Callable[..., Any]:
     """The function of Numba's as one operation, of which nothing else is known."""
 
-    def calling(*args: Any) -> Any:
+    def calling(*args: Tree) -> Result:
         leaves, in_tree = tree.flatten(args)
         operands = [asoperand(x) for x in plain_leaves(leaves)]
         avals = tuple([aval_of_any(x).strong for x in operands])
@@ -126,7 +127,7 @@ def called_in_two(dispatcher: object) -> Callable[..., Any]:
         given, in_tree = tree.flatten(tangents)
         zeros = [np.zeros(a.shape, a.dtype)[()] for a in map(aval_of_any, given)]
 
-        def along(k: int) -> Any:
+        def along(k: int) -> Array:
             return call(
                 primals, tree.unflatten(in_tree, [*zeros[:k], np.ones_like(zeros[k]), *zeros[k + 1 :]])
             )
@@ -147,7 +148,7 @@ def traced_or_called(
     """What traces a function of Numba's, and where it cannot calls it in a way."""
     traced, called = seen(function), calling(function)
 
-    def rule(*args: Any) -> Any:
+    def rule(*args: Array) -> Array:
         try:
             return traced(*args)
         except FuncgradError:

@@ -11,7 +11,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.errors import FuncgradError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["SPOKEN", "call_to_raise", "not_traced"]
+__all__ = ["SPOKEN", "call_to_raise", "not_traced", "refuse_records"]
 
 SPOKEN = {
     "List": "numba.typed.List",
@@ -32,6 +32,17 @@ def not_traced(argument: object, function: str) -> FuncgradError:
         source=here(),
         remedy="Pass arrays, tuples and numbers; or declare the function's derivative with fg.custom_vjp.",
     )
+
+
+def refuse_records(x: object) -> None:
+    """Raise for an array of records, or one of them, that Numba's code reads or writes."""
+    if isinstance(x, np.ndarray | np.void) and x.dtype.names:
+        raise UnsupportedFunctionError(
+            f"an array of records ({x.dtype}) holds no traced numbers",
+            source=here(),
+            remedy="Use an array for each field, or a named tuple of them; or declare the function's "
+            "derivative with fg.custom_vjp.",
+        )
 
 
 def call_to_raise(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:

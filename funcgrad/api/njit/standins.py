@@ -16,7 +16,7 @@ from funcgrad.api.njit.numbers import widened
 from funcgrad.api.python.blocks.cells import is_undecided
 from funcgrad.ops.arrays.structure import cast as converted
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike, Number
+from funcgrad.types import Anything, ArrayLike, Number, Tree
 
 __all__ = ["CASTS", "MATHEMATICS", "cast_to", "enumerated"]
 
@@ -24,7 +24,7 @@ __all__ = ["CASTS", "MATHEMATICS", "cast_to", "enumerated"]
 def on_traced(theirs: Function, ours: Function) -> Function:
     """Ours where an argument is traced, and theirs otherwise."""
 
-    def either(*args: Any, **kwargs: Any) -> Any:
+    def either(*args: Tree, **kwargs: Tree) -> Anything:
         if not any(holds_traced(x) for x in args):
             return theirs(*args, **kwargs)
         found = ours(*args, **kwargs)
@@ -49,7 +49,7 @@ MATHEMATICS: dict[Any, Function] = {
 def cast_to(dtype: np.dtype[Any], theirs: Function) -> Function:
     """A type called as a function: the number or array in that type."""
 
-    def cast(x: Any = 0, *others: Any) -> Any:
+    def cast(x: Number = 0, *others: Number) -> Number:
         if type(x) is not Tracer or others:
             return theirs(x, *others)
         return x if x.aval.dtype == dtype and not x.aval.weak else converted(x, dtype)

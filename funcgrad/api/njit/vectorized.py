@@ -16,7 +16,7 @@ from funcgrad.errors import ShapeError, UnsupportedFunctionError
 from funcgrad.ops.arrays.structure import broadcast_to, reshape
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, captured
-from funcgrad.types import NumbaFunction
+from funcgrad.types import Array, NumbaFunction, Result, Tree
 
 __all__ = ["mapped"]
 
@@ -58,7 +58,7 @@ def mapped(vectorized: NumbaFunction, example: Function) -> Function:
     """The function of arrays, from what one example of it computes."""
     name = python_function(vectorized).__name__
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
+    def calling(*args: Tree, **kwargs: Tree) -> Result:
         core = core_of(vectorized)
         n_in = vectorized.nin if core is None else len(core.inputs)
         if kwargs or not n_in <= len(args) <= n_in + max(vectorized.nout, 1):
@@ -84,7 +84,7 @@ def over_examples(name: str, core: Core | None, inputs: Sequence[Any], example: 
     loops = [x.shape[: len(x.shape) - n] for x, n in zip(inputs, n_core, strict=True)]
     loop = np.broadcast_shapes(*loops)
 
-    def one(*given: Any) -> tuple[Any, ...]:
+    def one(*given: Array) -> tuple[Any, ...]:
         if core is None:
             return (example(*given),)
         return outputs_of(core, sizes, given, example)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.api.calling.written_arguments import Changes, outside_array
+from funcgrad.api.njit.numbers import of_items
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
@@ -25,8 +26,8 @@ class CapturedArguments:
 
     def of(self, x: Anything) -> Anything:
         """The argument, or what stands for it; one array is one traced array."""
-        if type(x) is tuple:
-            return tuple([self.of(item) for item in x])
+        if isinstance(x, tuple):
+            return of_items(x, self.of)
         if type(x) is not np.ndarray:
             return x
         made = self._made.get(id(x))

@@ -12,7 +12,7 @@ from funcgrad.tracing.python.attributes import read
 from funcgrad.tracing.python.functions import CODES
 from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.protocols import entered, special
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Tree
 
 __all__ = ["AsksUsers", "is_generator", "is_recorded", "makes_iterators", "noting"]
 
@@ -68,7 +68,7 @@ def is_recorded(function: object) -> bool:
 def noting(make: Callable[..., Any], noted: Callable[[Any], Any]) -> Callable[..., Any]:
     """A function whose results `noted` is told of, unless they are what it was given."""
 
-    def making(*args: Any, **kwargs: Any) -> Any:
+    def making(*args: Tree, **kwargs: Tree) -> Anything:
         made = make(*args, **kwargs)
         return made if any(made is x for x in args) else noted(made)
 

@@ -19,11 +19,12 @@ from funcgrad.api.python.blocks.recording import current_block, note_made
 from funcgrad.api.python.changing import advanced
 from funcgrad.api.python.elements import element_of
 from funcgrad.api.python.guarded.decisions import note_comparison
+from funcgrad.api.python.identity import shares_extreme
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.ops.arrays.windows import has_traced_bounds
+from funcgrad.ops.arrays.windows import has_traced_bounds, may_be_outside
 from funcgrad.ops.elementwise.selection import where
-from funcgrad.tracing.guarded import is_awaited
+from funcgrad.tracing.guarded import is_awaited, may_divide
 from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer
@@ -71,7 +72,7 @@ def either(first: Array, other: Callable[[], Any]) -> Array:
 def constant(x: object) -> Callable[[], Any]:
     """A function that returns `x`."""
 
-    def value() -> Any:
+    def value() -> Anything:
         return x
 
     return value
@@ -163,8 +164,20 @@ def is_traced_index(index: Index) -> bool:
     return is_undecided(index)
 
 
+def require_within(x: Anything, index: Index) -> None:
+    """Raise IndexError for a traced index beyond the end of a list, where the user's code waits for it.
+
+    Arrays that are indexed in traced code ask for themselves.
+    """
+    if not isinstance(x, list | tuple) or not is_undecided(index) or not may_be_outside(index, len(x)):
+        return
+    if is_awaited((IndexError,), _getframe(1)) and np.any(np.logical_or(index >= len(x), index < -len(x))):
+        raise IndexError(f"index is out of bounds for a {type(x).__name__} of length {len(x)}")
+
+
 def item_of(x: Anything, index: Index) -> Anything:
     """``x[index]`` with a traced index: of an array, or of a list of numbers or arrays of one type."""
+    require_within(x, index)
     if isinstance(x, builtins.range):
         return items.spaced(x.start, x.step, index)
     if isinstance(x, np.ndarray):
@@ -231,7 +244,9 @@ def chosen_of(test: object, x: object, y: object) -> Arrays:
     """``x`` or ``y``, numbers or tuples of them."""
     if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
         return tuple([chosen_of(test, one, other) for one, other in zip(x, y, strict=True)])
-    return where(test, x, y)
+    found = where(test, x, y)
+    shares_extreme(found, test, (x, y), here().line)
+    return found
 
 
 def total(iterable: Iterable[Any], start: ArrayLike = 0) -> Array:
@@ -278,6 +293,12 @@ def as_float(x: ArrayLike = 0.0) -> Number:
     """``float``, which keeps what is traced."""
     if not is_undecided(x):
         return builtins.float(x)
+    if is_awaited((ZeroDivisionError,), _getframe(1)) and may_divide(_getframe(1)):
+        raise TracedBranchError(
+            "float() makes a number of Python's, which raises ZeroDivisionError, and a handler waits for it",
+            source=here(),
+            remedy="Ask for what the handler is for: if x != 0.",
+        )
     return x if x.aval.dtype == np.float64 else x.astype(np.float64)
 
 

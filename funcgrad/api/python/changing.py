@@ -19,7 +19,7 @@ import numpy as np
 
 from funcgrad.api.python.blocks.recording import current_block, refuse_change
 from funcgrad.api.python.guarded.kept import refuse_going_on
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Result, Tree
 
 __all__ = ["CHANGING", "CHANGING_ARRAYS", "advanced", "check_augmented", "check_call", "gone_through"]
 
@@ -93,7 +93,7 @@ def check_call(function: Anything) -> object:
 def changing_first(function: BuiltinMethodType) -> object:
     """The function, where its first argument may be changed."""
 
-    def changing(*args: Any, **kwargs: Any) -> Any:
+    def changing(*args: Tree, **kwargs: Tree) -> Result:
         if args:
             kind = type(args[0]).__name__
             refuse_change(args[0], f"a {kind} from outside is changed ({function.__name__})")

@@ -8,6 +8,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from funcgrad.tracing.python.owners import is_users
+from funcgrad.types import Anything, Tree
 
 __all__ = ["call_of", "constructed", "initializer"]
 
@@ -73,7 +74,7 @@ def constructed(
     if changed is first and not after:
         return kind
 
-    def make(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Tree, **kwargs: Tree) -> Anything:
         new: Any = kind.__new__
         made = new(kind) if new is object.__new__ else new(kind, *args, **kwargs)
         if type(made) is kind:

@@ -143,7 +143,7 @@ class Untraced:
 
     __slots__ = ("_array", "_index")
 
-    def __init__(self, array: Any, index: Any) -> None:
+    def __init__(self, array: Array, index: Index) -> None:
         self._array = array
         self._index = index
 
@@ -171,7 +171,7 @@ class Member(Whole):
 
     __slots__ = ("index",)
 
-    def __init__(self, base: Tracer, condition: Any, index: Any) -> None:
+    def __init__(self, base: Tracer, condition: Array, index: Index) -> None:
         super().__init__(base, condition)
         self.index = index
 
@@ -211,7 +211,7 @@ class OneOf(list[Any]):
 
     __slots__ = ("_among", "_index", "_members", "_seen")
 
-    def __init__(self, among: Any, index: Any) -> None:
+    def __init__(self, among: Anything, index: Index) -> None:
         self._among = among
         self._members = tuple(among)
         self._index = index
@@ -237,7 +237,7 @@ class OneOf(list[Any]):
         same = [is_same_list(x, y) for x, y in zip(self._seen, self._members, strict=True)]
         return list(list.__iter__(self)) if all(same) else self._read()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: Anything) -> None:
         if isinstance(index, slice) or isinstance(self._members[0][0], list):
             raise refused("is written more than a number at a time")
         if len({id(x) for x in self._members}) < len(self._members):
@@ -271,7 +271,7 @@ def is_same_list(one: Sequence[Any], other: Sequence[Any]) -> bool:
 def reading(name: str) -> Callable[..., Any]:
     """The method of a list, of what one of several holds now."""
 
-    def read(self: OneOf, *args: Any) -> Any:
+    def read(self: OneOf, *args: Anything) -> Anything:
         plain = [list(x) if isinstance(x, OneOf) else x for x in args]
         return note_made(getattr(self._now(), name)(*plain))
 
@@ -281,7 +281,7 @@ def reading(name: str) -> Callable[..., Any]:
 def changing(name: str) -> Callable[..., NoReturn]:
     """What is called instead of a method that changes the length or the order."""
 
-    def refuse(self: OneOf, *_: Any, **__: Any) -> NoReturn:
+    def refuse(self: OneOf, *_: object, **__: object) -> NoReturn:
         raise refused(f"is changed ({name})")
 
     return refuse

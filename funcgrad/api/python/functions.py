@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from importlib import import_module
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -12,7 +13,8 @@ from funcgrad.api.python.classes import call_of
 from funcgrad.api.python.seen import seen
 from funcgrad.tracing.kinds import dispatching, is_dispatching
 from funcgrad.tracing.python.attributes import note_classes_of
-from funcgrad.tracing.python.functions import NoSource, rewritten_function
+from funcgrad.tracing.python.definitions import NoSource
+from funcgrad.tracing.python.functions import rewritten_function
 from funcgrad.types import Anything
 
 _DEFAULT: list[Any] = []
@@ -27,7 +29,10 @@ def use_by_default(hooks: object) -> None:
 
 def recordable_by_default(function: Anything) -> Anything:
     """`recordable`, with the hooks of functions that are given to control flow."""
-    return recordable(function, _DEFAULT[0]) if _DEFAULT else function
+    if not _DEFAULT:
+        # They give functions to control flow themselves: a circle. A gradient without any imports none of it.
+        import_module("funcgrad.api.python.hooks")
+    return recordable(function, _DEFAULT[0])
 
 
 def recordable(function: Anything, hooks: Anything) -> Anything:

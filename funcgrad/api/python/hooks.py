@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from funcgrad.api.njit.standins import MATHEMATICS, enumerated
+from funcgrad.api.njit.standins import MATHEMATICS
 from funcgrad.api.python import builtin_functions
 from funcgrad.api.python.asked import AsksUsers, is_generator, is_recorded, makes_iterators, noting
 from funcgrad.api.python.blocks import items
@@ -51,7 +51,7 @@ from funcgrad.api.python.guarded.kept import (
 from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
-from funcgrad.api.python.seen import CLASSES, conversion_that_keeps
+from funcgrad.api.python.seen import conversion_that_keeps
 from funcgrad.api.python.statement_notes import KeepsNotes
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
@@ -67,7 +67,7 @@ from funcgrad.tracing.python.protocols import (
 )
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Index
+from funcgrad.types import Anything, Index, Result, Tree
 
 Block = Callable[..., Any]
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Hooks(KeepsNotes, AsksUsers):
             return self._without_going_on(function, found, within)
         return found
 
-    def _found(self, function: Any, kind: type) -> Any:
+    def _found(self, function: Anything, kind: type) -> Anything:
         found = self._called_instead(function, kind)
         if kind not in _PYTHONS:
             return found
@@ -134,12 +134,12 @@ class Hooks(KeepsNotes, AsksUsers):
             found = noting(found, note_own)
         return handing(found, self._handed) if function in TAKE_FUNCTIONS else found
 
-    def _handed(self, function: Any) -> Any:
+    def _handed(self, function: Anything) -> Anything:
         """What is handed to a function of Python's own in place of a function of the user's."""
         note_called(function)
         return self.recordable(function)
 
-    def _without_going_on(self, function: Any, found: Any, within: bool) -> Any:
+    def _without_going_on(self, function: Anything, found: Anything, within: bool) -> Anything:
         """What is called instead of `function`, which may not advance an iterator from outside.
 
         In a block neither one of the function's own that was made before.
@@ -148,7 +148,7 @@ class Hooks(KeepsNotes, AsksUsers):
             refuse_going_on(getattr(function, "__self__", None))
         asked = type(function) in _PYTHONS and function in ASKED
 
-        def calling(*args: Any, **kwargs: Any) -> Any:
+        def calling(*args: Tree, **kwargs: Tree) -> Result:
             given = [x for x in (*args, *kwargs.values()) if isinstance(x, Iterator)]
             for x in given:
                 refuse_going_on(x)
@@ -160,7 +160,7 @@ class Hooks(KeepsNotes, AsksUsers):
 
         return calling
 
-    def _called_instead(self, function: Any, kind: type) -> Any:
+    def _called_instead(self, function: Anything, kind: type) -> Anything:
         found = self._of_library(function, kind)
         if found is not None:
             return found
@@ -178,7 +178,7 @@ class Hooks(KeepsNotes, AsksUsers):
         found = self._instead_of(function) if again is function else None
         return again if found is None else found
 
-    def _of_library(self, function: Any, kind: type) -> Any:
+    def _of_library(self, function: Anything, kind: type) -> Anything:
         """What is called instead of a function or method of a library's; None where it is as it is."""
         if kind is _COMPILED and function in INSTEAD:
             return INSTEAD[function]
@@ -190,10 +190,10 @@ class Hooks(KeepsNotes, AsksUsers):
             found = stand_in_for(function) or self._instead_of(function)
         return found
 
-    def _unbound(self, function: Any) -> Any:
+    def _unbound(self, function: Anything) -> Anything:
         """``list.append`` or ``object.__setattr__``, called as the method of what it is given first."""
 
-        def calling(*args: Any, **kwargs: Any) -> Any:
+        def calling(*args: Tree, **kwargs: Tree) -> Result:
             if not args or not issubclass(type(args[0]), function.__objclass__):
                 return function(*args, **kwargs)
             if function.__name__ == "__setattr__" and len(args) == 3:
@@ -207,12 +207,12 @@ class Hooks(KeepsNotes, AsksUsers):
         """The function, rewritten where it can be."""
         return recordable(function, self)
 
-    def _instead_of(self, function: Any) -> Any:
+    def _instead_of(self, function: Anything) -> Anything:
         """What takes traced values and lists of them in place of a function of NumPy's or SciPy's."""
         theirs = type(function) is not FunctionType or not self.is_users(function)
         return INSIDE.instead_of(function) if theirs else None
 
-    def _builtin(self, function: Any) -> Any:
+    def _builtin(self, function: Anything) -> Anything:
         owner = function.__self__
         found = None
         if type(owner) is ModuleType:
@@ -231,17 +231,17 @@ class Hooks(KeepsNotes, AsksUsers):
             found = check_call(function)
         return found
 
-    def _taking_functions(self, function: FunctionType) -> Any:
+    def _taking_functions(self, function: FunctionType) -> Anything:
         """A function of ours, which is handed the user's functions rewritten."""
 
-        def calling(*args: Any, **kwargs: Any) -> Any:
+        def calling(*args: Tree, **kwargs: Tree) -> Result:
             given = [self._handed(x) if callable(x) else x for x in args]
             named = {key: self._handed(x) if callable(x) else x for key, x in kwargs.items()}
             return function(*given, **named)
 
         return calling
 
-    def _class(self, function: type) -> Any:
+    def _class(self, function: type) -> Anything:
         found = builtin_functions.BUILTINS.get(function)
         if found is not None:
             return found
@@ -249,7 +249,7 @@ class Hooks(KeepsNotes, AsksUsers):
         if current_block() is None and not issubclass(function, (*GENERATORS, Iterator)):
             return make
 
-        def made(*args: Any, **kwargs: Any) -> Any:
+        def made(*args: Tree, **kwargs: Tree) -> Anything:
             if issubclass(function, GENERATORS):
                 check_seeded(function, args, kwargs)
             return noted(note_generator(make(*args, **kwargs)))
@@ -310,7 +310,7 @@ class Hooks(KeepsNotes, AsksUsers):
         """The operands that are left, as one."""
         first, *further = others
 
-        def rest() -> Any:
+        def rest() -> Anything:
             return together(first(), *further)
 
         return rest if further else first
@@ -330,12 +330,12 @@ class Hooks(KeepsNotes, AsksUsers):
         if not rest:
             return found
 
-        def further() -> Any:
+        def further() -> Anything:
             return self.compare(rest, second, others[0](), *others[1:])
 
         return self.and_(found, further)
 
-    def _compared(self, name: str, first: Any, second: Any) -> Any:
+    def _compared(self, name: str, first: Anything, second: Anything) -> Anything:
         if name in ("in_", "not_in"):
             refuse_going_on(second)
             if isinstance(second, Iterator) and special(second, "__next__") is None:
@@ -413,7 +413,7 @@ class Hooks(KeepsNotes, AsksUsers):
     def _still(self, goes_on: Block) -> bool:
         return bool(goes_on())
 
-    def _repeat(self, loop: Loop, lead: Any, run: Any, test: Any) -> None:
+    def _repeat(self, loop: Loop, lead: Anything, run: Anything, test: Anything) -> None:
         entry = loop.state.values()
         try:
             repeated(loop, entry, lead, run, test)[1]()
@@ -427,13 +427,13 @@ class Hooks(KeepsNotes, AsksUsers):
             loop.block(found.item(lead[0], [builtin_functions.item_of(x, lead[0]) for x in rows]))
             return [lead[0] + 1]
 
-        def test(lead: Sequence[Any]) -> Any:
+        def test(lead: Sequence[Any]) -> Anything:
             inside = lead[0] < length
             return inside if goes_on is None else self.and_(inside, goes_on)
 
         self._repeat(loop, [(0, INDEX)], run, test)
 
-    def _count_up_to(self, loop: Loop, iterable: Any, length: int, goes_on: Block | None) -> None:
+    def _count_up_to(self, loop: Loop, iterable: Anything, length: int, goes_on: Block | None) -> None:
         """A loop over a known number of items: unrolled where that is short, or where it must be."""
         known_loop(self, loop, iterable, length, goes_on)
 
@@ -486,6 +486,8 @@ class Hooks(KeepsNotes, AsksUsers):
             for one in x.members if type(x) is OneOf else (x,):
                 check_unchosen(one)
                 note_elements(one)
+        if builtin_functions.is_traced_index(index):
+            builtin_functions.require_within(x, index)
         if type(x) is list and is_undecided(index):
             store_element(x, index, value)
             return
@@ -501,7 +503,7 @@ class Hooks(KeepsNotes, AsksUsers):
         note_array(x, index)
         x[index] = value
 
-    def _check_element(self, x: Any, index: Any) -> None:
+    def _check_element(self, x: Anything, index: Index) -> None:
         """Have the block carry an element of a list or dict."""
         slices = isinstance(x, list) and isinstance(index, builtins.slice)
         made_up = isinstance(x, dict) and hasattr(type(x), "__missing__") and index not in x
@@ -582,4 +584,3 @@ class HooksOfPackages(Hooks):
 
 
 use_by_default(Hooks())
-CLASSES[np.ndenumerate] = enumerated

@@ -25,7 +25,7 @@ from funcgrad.tracing.python.functions import CODES
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Array
 
 __all__ = [
     "Whole",
@@ -37,6 +37,7 @@ __all__ = [
     "roots_of",
     "same_arrays",
     "shares_chosen",
+    "shares_extreme",
     "whole_arms",
     "write_back",
 ]
@@ -47,7 +48,7 @@ class Whole:
 
     __slots__ = ("_base", "_kept", "condition")
 
-    def __init__(self, base: Tracer, condition: Any) -> None:
+    def __init__(self, base: Tracer, condition: Array) -> None:
         self._base = ref(base)
         # A view may have no other name, and is still a part of an array that has.
         self._kept = base if is_view(base) and type(base._alias) is not ChosenAlias else None
@@ -122,6 +123,24 @@ def shares_chosen(
             arms += whole_arms(leaf, test if truth else CATALOG["logical_not"]().bind(test))
         else:
             arms.append(Part(leaf, line))
+    if arms:
+        as_chosen(result, arms)
+
+
+def shares_extreme(result: object, test: object, arrays: Sequence[Any], line: int) -> None:
+    """Have what was chosen between two arrays by a comparison be these; of parts of arrays, refuse writes."""
+    if type(result) is not Tracer or not result.aval.shape:
+        return
+    arms: list[Arm] = []
+    for array, truth in zip(arrays, (True, False), strict=True):
+        if INSIDE.is_open(array):
+            INSIDE.becomes_traced(array)
+        if type(array) is not Tracer:
+            continue
+        if is_view(array):
+            arms += [Part(root, line) for root in roots_of(array)]
+        else:
+            arms += whole_arms(array, test if truth else CATALOG["logical_not"]().bind(test))
     if arms:
         as_chosen(result, arms)
 

@@ -8,7 +8,7 @@ has rewritten in its own way.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -19,6 +19,7 @@ from funcgrad.api.python.classes import call_of, constructed, initializer
 from funcgrad.config import constructors_are_seen
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.tracing.kinds import KINDS, dispatching, is_dispatching, plain_type
+from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.calls import CallCache, Twins
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
@@ -34,7 +35,7 @@ from funcgrad.tracing.python.protocols import (
     asking as asking_for_users,
 )
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Array
+from funcgrad.types import Anything, Array, ArrayLike, Number, Result, Tree
 
 __all__ = ["Seen", "seen"]
 
@@ -50,12 +51,15 @@ class Calls(AsksUsers):
         if known is not None and known[0]() is function:
             return known[1] or INSIDE.instead_of(function) or function
         kind = type(function)
+        if kind is np.ufunc:
+            # None of the kinds that are asked for below.
+            return INSIDE.instead_of(function) or seen(function)
         if kind in (BuiltinMethodType, type) and function in ASKED:
             found: Any = ours_for(function) or INSIDE.instead_of(function)
             return asking_for_users(function, found or function, self.function)
         return self._of_kind(function, kind)
 
-    def _of_kind(self, function: Any, kind: type) -> Any:
+    def _of_kind(self, function: Anything, kind: type) -> Anything:
         if kind is FunctionType:
             if function.__module__ is not None and function.__module__.startswith("funcgrad."):
                 return handing_over(function)
@@ -120,7 +124,7 @@ def element(x: Tracer, *index: object) -> Array:
 def handing_over(function: FunctionType) -> Function:
     """A function of ours, which is handed the user's functions as they are seen."""
 
-    def calling(*args: Any, **kwargs: Any) -> Any:
+    def calling(*args: Tree, **kwargs: Tree) -> Result:
         given = [seen(x) if type(x) is FunctionType else x for x in args]
         named = {key: seen(x) if type(x) is FunctionType else x for key, x in kwargs.items()}
         return function(*given, **named)
@@ -132,7 +136,7 @@ def keeping(kind: type) -> Function:
     """A type of numbers called as a conversion, which keeps what is traced: ``float``, ``np.float64``."""
     dtype = np.dtype(kind)
 
-    def convert(x: Any = 0, *others: Any) -> Any:
+    def convert(x: Number = 0, *others: Number) -> Number:
         if kind is complex and others and Tracer in (type(x), type(others[0])):
             return x + 1j * others[0]
         if type(x) is not Tracer or others:
@@ -147,8 +151,17 @@ CASTS: dict[Any, Any] = {
     kind: keeping(kind) for kind in (float, complex, np.float32, np.float64, np.complex64, np.complex128)
 }
 """What is called instead of types of numbers in installed packages."""
-CLASSES: dict[Any, Any] = {type: plain_type}
-"""What is called instead of classes; the layers above enter theirs while they are imported."""
+
+
+def enumerated(x: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """``np.ndenumerate``, whose elements stay traced."""
+    given = x if hasattr(x, "shape") else asoperand(x)
+    for index in np.ndindex(np.shape(given)):
+        yield index, given[index]
+
+
+CLASSES: dict[Any, Any] = {type: plain_type, np.ndenumerate: enumerated}
+"""What is called instead of classes."""
 
 
 def ours_for(function: object) -> object:
@@ -178,7 +191,7 @@ def asking(function: Function) -> Function:
     """A function of a library's, which asks what takes traced values in its place."""
 
     @functools.wraps(function, assigned=("__name__", "__qualname__", "__doc__"), updated=())
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Anything, **kwargs: Anything) -> Result:
         return (INSIDE.instead_of(function) or function)(*args, **kwargs)
 
     return call
@@ -257,7 +270,7 @@ class Seen:
 
     __slots__ = ("_as_it_is", "_function")
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Anything) -> None:
         self._function = function
         self._as_it_is: Any = None
         """What was known of the function when nothing was asked in its calls."""
@@ -266,8 +279,11 @@ class Seen:
         """What is called in place of the function."""
         function = self._function
         known = TWINS.found.get(id(function))
-        if known is not None and known is self._as_it_is:
-            return function
+        if known is not None:
+            if known is self._as_it_is:
+                return function
+            if known[1] is not None and known[0]() is function and constructors_are_seen():
+                return known[1]
         found = seen(function)
         known = TWINS.found.get(id(function))
         # The entry holds while the function lives, which is held here, and until other packages are traced.

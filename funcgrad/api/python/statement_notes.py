@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
+
+from funcgrad.source import label_of
 
 UNROLLED_OPERATIONS = 40
 """A loop over a known range is unrolled while its trips together have no more operations than this."""
@@ -35,6 +36,4 @@ class KeepsNotes:
 
     def report(self) -> tuple[str, ...]:
         """What has become of statements, in the order of their lines."""
-        return tuple(
-            [f"{os.path.basename(file)}:{line} {text}" for (file, line), text in sorted(self.notes.items())]
-        )
+        return tuple([f"{label_of(file)}:{line} {text}" for (file, line), text in sorted(self.notes.items())])

@@ -7,7 +7,7 @@ kept. It decides memory and time, and no result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from funcgrad import tree
 from funcgrad.ir.program import Equation, Program
@@ -15,7 +15,7 @@ from funcgrad.ops.contraction import DotGeneral
 from funcgrad.ops.signal.convolution import Convolution
 from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.checkpoint import Named
-from funcgrad.types import Tree
+from funcgrad.types import AnyPrimitive, Anything, Tree
 
 __all__ = [
     "checkpoint_dots",
@@ -85,7 +85,7 @@ class Names:
     def __hash__(self) -> int:
         return hash((self._kept, self._others))
 
-    def __call__(self, primitive: Any, *avals: Any, **params: Any) -> bool:
+    def __call__(self, primitive: AnyPrimitive, *avals: Anything, **params: Anything) -> bool:
         """Whether it is one of those that are kept, or none of the others."""
         if not isinstance(primitive, Named):
             return False
@@ -118,7 +118,7 @@ class AllBut:
     def __hash__(self) -> int:
         return hash(self._names)
 
-    def __call__(self, primitive: Any, *avals: Any, **params: Any) -> bool:
+    def __call__(self, primitive: AnyPrimitive, *avals: Anything, **params: Anything) -> bool:
         """Whether it is."""
         return not isinstance(primitive, Named) or primitive.label not in self._names
 
@@ -142,7 +142,7 @@ class Either:
     def __hash__(self) -> int:
         return hash(self._policies)
 
-    def __call__(self, primitive: Any, *avals: Any, **params: Any) -> bool:
+    def __call__(self, primitive: AnyPrimitive, *avals: Anything, **params: Anything) -> bool:
         """Whether one of them does."""
         return any(policy(primitive, *avals, **params) for policy in self._policies)
 

@@ -11,9 +11,11 @@ from funcgrad.api.calling.arguments import leaf_aval
 from funcgrad.api.calling.calls import run, trace
 from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.api.rules.custom import custom_vjp
+from funcgrad.ir.program import Program
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Tree
+from funcgrad.tree import TreeDef
+from funcgrad.types import Anything, Result, Tree
 
 __all__ = ["closure_convert", "custom_gradient"]
 
@@ -27,7 +29,12 @@ class Converted:
     __slots__ = ("_fixed", "_in_tree", "_out_tree", "_program", "_slots", "n_hoisted")
 
     def __init__(
-        self, program: Any, in_tree: Any, out_tree: Any, fixed: Sequence[Any], slots: tuple[int, ...]
+        self,
+        program: Program,
+        in_tree: TreeDef,
+        out_tree: TreeDef,
+        fixed: Sequence[Any],
+        slots: tuple[int, ...],
     ) -> None:
         self._program = program
         self._in_tree = in_tree
@@ -47,7 +54,7 @@ class Converted:
     def __hash__(self) -> int:
         return hash((id(self._program), self._slots))
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Tree) -> Tree:
         """The function at arguments and the hoisted values, in their order."""
         given = args[len(args) - self.n_hoisted :]
         leaves, treedef = tree.flatten(args[: len(args) - self.n_hoisted])
@@ -79,10 +86,10 @@ def closure_convert(fun: Callable[..., Any], *example_args: Tree) -> tuple[Calla
     structure: list[Any] = []
     body = recordable_by_default(fun)
 
-    def call(tracers: list[Tracer]) -> Any:
+    def call(tracers: list[Tracer]) -> Result:
         return body(*tree.unflatten(in_tree, tracers))
 
-    def collect(result: Any) -> list[Any]:
+    def collect(result: Result) -> list[Any]:
         outs, out_tree = tree.flatten(result)
         structure.append(out_tree)
         return outs
@@ -100,7 +107,7 @@ class Kept:
 
     __slots__ = ("converted", "hoisted")
 
-    def __init__(self, converted: Any, hoisted: Sequence[Any]) -> None:
+    def __init__(self, converted: Anything, hoisted: Sequence[Any]) -> None:
         self.converted = converted
         self.hoisted = tuple(hoisted)
 
@@ -131,14 +138,14 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp[..., Any]:
     9.0 1.0 0.5
     """
 
-    def value(*args: Any) -> Any:
+    def value(*args: Tree) -> Tree:
         return recordable_by_default(fun)(*args)[0]
 
-    def forward(*args: Any) -> tuple[Any, Kept]:
+    def forward(*args: Tree) -> tuple[Any, Kept]:
         found, rule = recordable_by_default(fun)(*args)
         return found, Kept(*closure_convert(rule, found))
 
-    def backward(kept: Kept, bar: Any) -> tuple[Any, ...]:
+    def backward(kept: Kept, bar: Tree) -> tuple[Any, ...]:
         bars = kept.converted(bar, *kept.hoisted)
         return bars if isinstance(bars, tuple) else (bars,)
 

@@ -18,14 +18,14 @@ from funcgrad.api.njit.opaque import DECLARED, called_in_one, jvp_rule_of, rule_
 from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.api.python.seen import seen
 from funcgrad.api.rules.checkpoint_policies import Policy, keeping, nothing_saveable
-from funcgrad.api.rules.custom_rules import CallShape, VjpRules, jvp_rule
+from funcgrad.api.rules.custom_rules import CallShape, VjpRules, itself, jvp_rule
 from funcgrad.errors import CustomRuleError
 from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tracing.recorder import RULE, active_recorder, differentiates, is_open, outlived
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.checkpoint import Checkpoint
 from funcgrad.transforms.custom import CustomJvp
-from funcgrad.types import Result
+from funcgrad.types import Anything, Array, Result, Tree
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -59,7 +59,7 @@ class FlatCall:
         """The function recorded at these leaves, and the structure of its result."""
         structure: list[Any] = []
 
-        def collect(result: Any) -> list[Any]:
+        def collect(result: Result) -> list[Any]:
             outs, treedef = tree.flatten(result)
             structure.append(treedef)
             return outs
@@ -93,18 +93,18 @@ class CustomFunction(Generic[P, R]):
         self._n_positional = positional_count(fun)
 
     @overload
-    def __get__(self, instance: None, owner: Any = None) -> CustomFunction[P, R]: ...
+    def __get__(self, instance: None, owner: object = None) -> CustomFunction[P, R]: ...
     @overload
     def __get__(
-        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: object = None
     ) -> Callable[Q, R]: ...
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Anything, owner: object = None) -> Anything:
         return self if instance is None else functools.partial(self.__call__, instance)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({name_of(self.function)})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         # The name stands for this object, not for the function.
         name = name_for_pickle(self, self.__module__, self.__qualname__)
         return (object.__new__, (type(self),), self.__dict__) if name is None else name
@@ -173,7 +173,7 @@ class custom_jvp(CustomFunction[P, R]):
     def defjvps(self, *rules: Function | None) -> None:
         """Set one rule per argument: ``rule(tangent, value, *primals)``, summed; None is zero."""
 
-        def summed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        def summed(primals: Sequence[Any], tangents: Sequence[Any]) -> Tree:
             value = call(*primals)
             parts = [
                 rule(t, value, *primals) for rule, t in zip(rules, tangents, strict=True) if rule is not None
@@ -199,19 +199,15 @@ class custom_jvp(CustomFunction[P, R]):
             )
         traced, out_tree = call.traced("custom_jvp")
         avals = [traced.recorder.avals[i] for i in traced.outputs]
-        program = traced.transformed("custom_jvp", _itself)
+        program = traced.transformed("custom_jvp", itself)
         found, constants = jvp_rule(rule, call.shape, out_tree, avals, now=outlived(active_recorder()))
         outs = CustomJvp(program, found, len(call.leaves)).bind(*traced.operands, *constants)
         result = tree.unflatten(out_tree, outs)
         return result
 
 
-def _plus(a: Any, b: Any) -> Any:
+def _plus(a: Array, b: Array) -> Array:
     return a + b
-
-
-def _itself(program: Any) -> Any:
-    return program
 
 
 class custom_vjp(CustomFunction[P, R]):
@@ -294,7 +290,7 @@ def checkpoint(
     if not callable(keeps):
         raise TypeError(f"a policy of checkpoint is a function, got {policy!r}")
 
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args: Tree, **kwargs: Tree) -> Result:
         static = normalized_argnums(static_argnums, len(args), "checkpoint")
         call = FlatCall(functools.partial(fun, **kwargs) if kwargs else fun, static, args, "checkpoint")
         if not call.is_traced:

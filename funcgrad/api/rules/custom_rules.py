@@ -25,7 +25,7 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import RULE, active_recorder, outlived
 from funcgrad.transforms.custom import CustomVjp, FlatRule, RecordedRule, Rule
 from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Array, Result, Tree
+from funcgrad.types import Anything, Array, Result, Tree
 
 if TYPE_CHECKING:
     from funcgrad.tree.treedef import TreeDef
@@ -39,7 +39,12 @@ class CallShape:
     __slots__ = ("_count", "_dynamic", "avals", "fun", "static", "treedef")
 
     def __init__(
-        self, fun: Function, static: Sequence[int], args: tuple[Any, ...], treedef: Any, avals: Sequence[Aval]
+        self,
+        fun: Function,
+        static: Sequence[int],
+        args: tuple[Any, ...],
+        treedef: TreeDef,
+        avals: Sequence[Aval],
     ) -> None:
         self.fun = fun
         self._count = len(args)
@@ -86,7 +91,7 @@ def itself(program: Program) -> Program:
 
 
 def jvp_rule(
-    rule: Function, shape: CallShape, out_tree: object, out_avals: Sequence[Aval], *, now: bool
+    rule: Function, shape: CallShape, out_tree: TreeDef, out_avals: Sequence[Aval], *, now: bool
 ) -> tuple[Rule, list[Any]]:
     """The rule of a `custom_jvp` call and the constants it takes after its inputs."""
     flat = FlatJvp(rule, shape, out_tree, out_avals)
@@ -102,7 +107,9 @@ class FlatJvp:
 
     __slots__ = ("_out_avals", "_out_tree", "_rule", "_shape")
 
-    def __init__(self, rule: Function, shape: CallShape, out_tree: Any, out_avals: Sequence[Aval]) -> None:
+    def __init__(
+        self, rule: Function, shape: CallShape, out_tree: TreeDef, out_avals: Sequence[Aval]
+    ) -> None:
         self._rule = rule
         self._shape = shape
         self._out_tree = out_tree
@@ -200,7 +207,7 @@ class VjpRules:
             forward = recorded_now(self._forward, self.forward, self._shape.avals)
         return self._bound(program, traced.operands, forward)
 
-    def _bound(self, program: Program, operands: Sequence[Any], forward: Traced | None) -> Any:
+    def _bound(self, program: Program, operands: Sequence[Any], forward: Traced | None) -> Anything:
         """The results of the equation; the forward rule may be recorded already or not."""
         constants: list[Any] = []
         kept: list[Any] = []

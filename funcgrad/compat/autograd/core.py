@@ -21,15 +21,19 @@ from funcgrad.compat.autograd.rules import (
     defvjp_argnum,
     defvjp_argnums,
 )
-from funcgrad.compat.autograd.tracer import Box
+from funcgrad.compat.autograd.tracer import Box, Node, getval, isbox, toposort, trace
 from funcgrad.compat.autograd.vspaces import VSpace, vspace
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Tree
 
 __all__ = [
+    "JVPNode",
+    "Node",
+    "SparseObject",
     "VJPNode",
     "VSpace",
+    "backward_pass",
     "def_linear",
     "defjvp",
     "defjvp_argnum",
@@ -37,11 +41,15 @@ __all__ = [
     "defvjp",
     "defvjp_argnum",
     "defvjp_argnums",
+    "getval",
+    "isbox",
     "make_jvp",
     "make_vjp",
     "primitive",
     "primitive_jvps",
     "primitive_vjps",
+    "toposort",
+    "trace",
     "vspace",
 ]
 
@@ -63,7 +71,7 @@ def make_vjp(fun: Function, x: ArrayLike) -> tuple[Function, Any]:
         value, pullback = fg.vjp(watched(fun, traces), given)
     dtypes = [np.result_type(leaf) for leaf in tree.leaves(value)]
 
-    def vjp(g: Any) -> Any:
+    def vjp(g: Tree) -> Tree:
         leaves, treedef = tree.flatten(g)
         cast = [as_cotangent(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)]
         with open_again(traces):
@@ -81,7 +89,7 @@ def make_jvp(fun: Function, x: ArrayLike) -> Function:
     """
     given = differentiable(x)
 
-    def jvp(g: Any) -> tuple[Any, Any]:
+    def jvp(g: Tree) -> tuple[Any, Any]:
         tangent = tree.map(lambda t, p: as_cotangent(t, np.result_type(p)), g, given)
         with mode(FORWARD, on=True):
             found: tuple[Any, Any] = fg.jvp(watched(fun), (given,), (tangent,))
@@ -103,7 +111,7 @@ def as_cotangent(g: ArrayLike, dtype: np.dtype[Any]) -> Array:
 def differentiable(x: ArrayLike) -> Array:
     """`x`, with arrays of integers as floating-point numbers; what cannot be differentiated by is refused."""
 
-    def converted(leaf: Any) -> Any:
+    def converted(leaf: Tree) -> Tree:
         if type(leaf) in Box.type_mappings:
             leaf = np.asarray(Box.type_mappings[type(leaf)](leaf, None, None))
         if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "iub":
@@ -120,7 +128,7 @@ def differentiable(x: ArrayLike) -> Array:
 def watched(fun: Function, traces: list[Recorder] | None = None) -> Function:
     """The function, which notes its trace, and warns when its result has nothing to do with its argument."""
 
-    def watching(x: Any) -> Any:
+    def watching(x: Tree) -> Tree:
         boxes = [leaf for leaf in tree.leaves(x) if type(leaf) is Tracer]
         if traces is not None and boxes:
             traces.append(boxes[0]._recorder)
@@ -156,13 +164,84 @@ def mode(variable: ContextVar[bool], *, on: bool) -> Iterator[None]:
         variable.reset(token)
 
 
-class VJPNode:
-    """What autograd keeps of an operation. Here operations are kept by the trace, and nodes are not open."""
+class VJPNode(Node):
+    """The first or the last node of a traced function, of which `backward_pass` takes the last."""
+
+    def __init__(self, vjp: Function | None = None) -> None:
+        self.vjp = vjp
 
     @classmethod
-    def new_root(cls) -> VJPNode:
-        """Refuse: only what makes its own boxes asks for it."""
-        raise NotImplementedError("autograd.core.VJPNode: use make_vjp to trace a function")
+    def new_root(cls, *args: object, **kwargs: object) -> VJPNode:
+        """The node to give to `trace`. NotImplementedError for a class of a package's own."""
+        if cls is not VJPNode:
+            super().new_root()
+        return cls()
+
+    def traced(self, fun: Function, x: ArrayLike) -> tuple[Any, VJPNode | None]:
+        """The value, and the node whose backward function is known."""
+        vjp, value, depends = traced_vjp(fun, x)
+        return value, VJPNode(vjp) if depends else None
+
+
+class JVPNode(Node):
+    """The first or the last node of a traced function, with its tangent `g`."""
+
+    def __init__(self, g: ArrayLike) -> None:
+        self.g = g
+
+    @classmethod
+    def new_root(cls, *args: ArrayLike, **kwargs: object) -> JVPNode:
+        """The node to give to `trace`, with its tangent; NotImplementedError as for `VJPNode`."""
+        if cls is not JVPNode:
+            super().new_root()
+        return cls(*args)
+
+    def traced(self, fun: Function, x: ArrayLike) -> tuple[Any, JVPNode | None]:
+        """The value, and the node that has its tangent."""
+        seen: list[bool] = []
+        value, tangent = make_jvp(noting(fun, seen), x)(self.g)
+        return value, JVPNode(tangent) if seen[-1] else None
+
+
+def noting(fun: Function, seen: list[bool]) -> Function:
+    """The function, which notes whether its result has to do with its argument."""
+
+    def noted(x: Anything) -> Anything:
+        out = fun(x)
+        seen.append(any(type(leaf) is Tracer for leaf in tree.leaves(out)))
+        return out
+
+    return noted
+
+
+def traced_vjp(fun: Function, x: ArrayLike) -> tuple[Function, Any, bool]:
+    """The backward function, the value, and whether that has to do with `x`."""
+    seen: list[bool] = []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Output seems independent of input")
+        vjp, value = make_vjp(noting(fun, seen), x)
+    return vjp, value, seen[-1]
+
+
+def backward_pass(g: ArrayLike, end_node: VJPNode) -> Array:
+    """The derivative by the argument of a traced function, from that of its value."""
+    assert end_node.vjp is not None, "the last node of `trace` is meant"
+    return end_node.vjp(g)
+
+
+class SparseObject:
+    """What a rule says of a vector that is zero nearly everywhere: here it is that vector.
+
+    >>> import numpy as np
+    >>> def write(a):
+    ...     a[1] += 5.0
+    ...     return a
+    >>> SparseObject(vspace(np.zeros(3)), write)
+    array([0., 5., 0.])
+    """
+
+    def __new__(cls, vs: VSpace, mut_add: Callable[[Any], Any]) -> Anything:
+        return mut_add(vs.zeros())
 
 
 class _Rules(Mapping[Function, Function]):
@@ -193,7 +272,7 @@ primitive_jvps = _Rules("jvp")
 def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
     """Set the rule ``jvpmaker(argnum, g, ans, args, kwargs)``, the tangent for one argument's."""
 
-    def jvp_argnums(argnums: Any, gs: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+    def jvp_argnums(argnums: Anything, gs: Tree, ans: Tree, args: Tree, kwargs: Tree) -> Tree:
         return summed([jvpmaker(n, g, ans, args, kwargs) for n, g in zip(argnums, gs, strict=True)])
 
     defjvp_argnums(fun, jvp_argnums)
@@ -204,7 +283,7 @@ def defjvp(fun: Function, *jvpfuns: Function | str | None, argnums: Sequence[int
     numbers = range(len(jvpfuns)) if argnums is None else argnums
     rules = dict(zip(numbers, jvpfuns, strict=False))
 
-    def tangent(n: int, g: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+    def tangent(n: int, g: Tree, ans: Tree, args: Tree, kwargs: Tree) -> Tree:
         rule = rules[n]
         if rule is None:
             return vspace(ans).zeros()

@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad.compat.autograd.rules import defvjp
 from funcgrad.compat.autograd.vspaces import vspace
+from funcgrad.types import Tree
 
 Function = Callable[..., Any]
 
@@ -33,7 +34,7 @@ class OldRules:
         """Set ``vjpmaker(g, ans, vs, gvs, *args, **kwargs)`` for an argument."""
         warn("defvjp")
 
-        def staged(ans: Any, *args: Any, **kwargs: Any) -> Function:
+        def staged(ans: Tree, *args: Tree, **kwargs: Tree) -> Function:
             return lambda g: vjpmaker(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
 
         self._set(argnum, staged)

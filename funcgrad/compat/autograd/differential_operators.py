@@ -13,7 +13,7 @@ from funcgrad.compat.autograd.core import make_jvp as _make_jvp
 from funcgrad.compat.autograd.core import make_vjp as _make_vjp
 from funcgrad.compat.autograd.vspaces import vspace
 from funcgrad.compat.autograd.wrap_util import unary_to_nary
-from funcgrad.types import Anything, Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Result, Tree
 
 Function = Callable[..., Any]
 
@@ -85,7 +85,7 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     """A function of the arguments and a tensor: the Hessian's product with it."""
     fun_grad = grad(fun, argnum)
 
-    def vector_dot_grad(*args: Any, **kwargs: Any) -> Any:
+    def vector_dot_grad(*args: Tree, **kwargs: Tree) -> Result:
         *given, vector = args
         return np.tensordot(fun_grad(*given, **kwargs), vector, np.ndim(vector))
 
@@ -99,7 +99,7 @@ hessian_vector_product = hessian_tensor_product
 def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     """A function of the arguments and a tensor: its product with the Jacobian."""
 
-    def vector_dot_fun(*args: Any, **kwargs: Any) -> Any:
+    def vector_dot_fun(*args: Tree, **kwargs: Tree) -> Result:
         *given, vector = args
         return np.tensordot(vector, fun(*given, **kwargs), axes=np.ndim(vector))
 
@@ -118,7 +118,7 @@ def make_jvp_reversemode(fun: Function, x: ArrayLike) -> Function:
     return vjp_vjp
 
 
-def _half_square(x: Any) -> Any:
+def _half_square(x: Array) -> Array:
     return 0.5 * np.sum(x**2, axis=-1)
 
 
@@ -126,7 +126,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
     """A function of the arguments that gives products with the generalised Gauss-Newton matrix."""
 
     @unary_to_nary
-    def _make_ggnvp(f: Function, x: Any) -> Function:
+    def _make_ggnvp(f: Function, x: Tree) -> Function:
         f_vjp, f_x = _make_vjp(f, x)
         g_hvp, grad_g_x = _make_vjp(grad(g), f_x)
         f_jvp, _ = _make_vjp(f_vjp, vspace(grad_g_x).zeros())
@@ -159,11 +159,11 @@ def multigrad_dict(fun: Function) -> Function:
     """The gradients by all arguments, by name."""
     signature = inspect.signature(fun)
 
-    def gradfun(*args: Any, **kwargs: Any) -> Any:
+    def gradfun(*args: Tree, **kwargs: Tree) -> Result:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
 
-        def by_name(arguments: dict[str, Any]) -> Any:
+        def by_name(arguments: dict[str, Any]) -> Result:
             given = inspect.BoundArguments(signature, OrderedDict(arguments))
             return fun(*given.args, **given.kwargs)
 

@@ -1,6 +1,9 @@
 """What programs import that bring operations of their own."""
 
 from funcgrad.compat.autograd.core import (
+    JVPNode,
+    SparseObject,
+    VJPNode,
     VSpace,
     def_linear,
     defjvp,
@@ -16,6 +19,9 @@ from funcgrad.compat.autograd.tracer import Box, notrace_primitive, register_not
 
 __all__ = [
     "Box",
+    "JVPNode",
+    "SparseObject",
+    "VJPNode",
     "VSpace",
     "def_linear",
     "defjvp",

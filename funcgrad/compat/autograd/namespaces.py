@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from funcgrad.compat.autograd.overriding import current
+from funcgrad.types import Anything
 
 
 def combined(*modules: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -17,7 +18,7 @@ def combined(*modules: str) -> tuple[Callable[[str], Any], Callable[[], list[str
     ('solve', True)
     """
 
-    def find(name: str) -> Any:
+    def find(name: str) -> Anything:
         if not name.startswith("__"):
             for module in modules:
                 found = getattr(import_module(module), name, None)

@@ -17,7 +17,7 @@ from funcgrad.compat.autograd.primitives import FORWARD, Backward, Call, aval_of
 from funcgrad.compat.autograd.rules import RULES, Rules
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Array
+from funcgrad.types import Anything, Array, Result, Tree
 
 __all__ = ["current"]
 
@@ -43,7 +43,7 @@ def in_place_of(fun: Function) -> Rules | None:
         return Rules(fun)
 
     @wraps(fun)
-    def instead(*args: Any, **kwargs: Any) -> Any:
+    def instead(*args: Tree, **kwargs: Tree) -> Result:
         forward = FORWARD.get()
         leaves, treedef = tree.flatten((args, kwargs))
         if (rules.jvp if forward else rules.vjp) is None or not any(type(x) is Tracer for x in leaves):
@@ -76,11 +76,11 @@ def value_of(call: Call, operands: Sequence[Any]) -> Array:
 def with_backward_rule(call: Call, active: tuple[int, ...]) -> Function:
     """The call as a function of its operands. Its rule is recorded as it runs: what it calls is traced."""
 
-    def fwd(*operands: Any) -> Any:
+    def fwd(*operands: Tree) -> Tree:
         out = value_of(call, operands)
         return out, (operands, out)
 
-    def bwd(kept: Any, g: Any) -> tuple[Any, ...]:
+    def bwd(kept: Tree, g: Tree) -> tuple[Any, ...]:
         operands, out = kept
         outs = tree.leaves(out)
         avals = tuple(map(aval_of, operands))
@@ -98,7 +98,7 @@ def with_forward_rule(call: Call, active: tuple[int, ...]) -> Function:
     made = fg.custom_jvp(lambda *operands: value_of(call, operands))
 
     @made.defjvp
-    def jvp(operands: Any, tangents: Any) -> Any:
+    def jvp(operands: Tree, tangents: Tree) -> Tree:
         out = value_of(call, operands)
         dots = call.forward(operands, tree.leaves(out), tangents, active)
         return out, tree.unflatten(call.out_tree, dots)

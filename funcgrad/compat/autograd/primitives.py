@@ -25,7 +25,8 @@ from funcgrad.ir.avals import Aval
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.custom import CustomVjpTangents, FlatRule
 from funcgrad.transforms.host_call import HostCall
-from funcgrad.types import Anything, Array, ArrayLike
+from funcgrad.tree import TreeDef
+from funcgrad.types import Anything, Array, ArrayLike, Result, Tree
 
 Function = Callable[..., Any]
 
@@ -48,7 +49,7 @@ def primitive(f_raw: Function) -> Anything:
     """
 
     @wraps(f_raw)
-    def f_wrapped(*args: Any, **kwargs: Any) -> Any:
+    def f_wrapped(*args: Tree, **kwargs: Tree) -> Result:
         leaves, treedef = tree.flatten((args, kwargs))
         if not any(type(x) is Tracer for x in leaves):
             return f_raw(*args, **kwargs)
@@ -87,7 +88,7 @@ class Fixed:
         return hash(self.value) if type(self.value) in (int, bool, str, bytes) else id(self.value)
 
 
-def call_of(rules: Rules, f_raw: Function, leaves: Sequence[Any], treedef: object) -> Call:
+def call_of(rules: Rules, f_raw: Function, leaves: Sequence[Any], treedef: TreeDef) -> Call:
     """The call of a primitive with this structure and these fixed leaves."""
     fixed = tuple([(k, Fixed(x)) for k, x in enumerate(leaves) if not is_operand(x)])
     key = (treedef, fixed)
@@ -101,7 +102,7 @@ class Call:
     """A primitive called with one structure of arguments: a function of the leaves that may change."""
 
     def __init__(
-        self, rules: Rules, f_raw: Function, treedef: Any, fixed: tuple[tuple[int, Fixed], ...]
+        self, rules: Rules, f_raw: Function, treedef: TreeDef, fixed: tuple[tuple[int, Fixed], ...]
     ) -> None:
         self.rules = rules
         self.f_raw = f_raw
@@ -143,7 +144,7 @@ class Call:
         args, kwargs = tree.unflatten(self.treedef, [found[k] for k in range(self.treedef.num_leaves)])
         return args, kwargs
 
-    def __call__(self, *values: Any) -> list[Any]:
+    def __call__(self, *values: Tree) -> list[Any]:
         """The leaves of the result, for values."""
         last, self._last = self._last, None
         if last is not None and all(x is y for x, y in zip(last[0], values, strict=True)):
@@ -231,7 +232,7 @@ class Forward:
         found: Sequence[Any] = HostCall(self, results).bind(*flat)
         return found
 
-    def __call__(self, *values: Any) -> list[Any]:
+    def __call__(self, *values: Tree) -> list[Any]:
         dtypes = [aval.dtype for aval in self.avals if aval.inexact]
         return [in_dtype(x, dtype) for x, dtype in zip(self.traced(values), dtypes, strict=True)]
 
@@ -253,7 +254,7 @@ def differentiated(rule: Function, primals: Sequence[Any], tangents: Sequence[An
     """The tangents of what a rule gives, which is recorded as it runs."""
     active = [k for k, t in enumerate(tangents) if t is not None]
 
-    def of_active(*values: Any) -> tuple[Any, ...]:
+    def of_active(*values: Tree) -> tuple[Any, ...]:
         flat = list(primals)
         for k, x in zip(active, values, strict=True):
             flat[k] = x
@@ -287,7 +288,7 @@ class Backward:
         found: Sequence[Any] = HostCall(self, results).bind(*flat)
         return found
 
-    def __call__(self, *values: Any) -> list[Any]:
+    def __call__(self, *values: Tree) -> list[Any]:
         # Rules may give integers, and complex numbers whose imaginary part belongs to no real argument.
         avals = [self.avals[k] for k in self.active]
         found = [in_dtype(x, aval.dtype) for x, aval in zip(self.traced(values), avals, strict=True)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad.compat.autograd.vspaces import vspace
 from funcgrad.compat.autograd.wrap_util import get_name
+from funcgrad.types import Anything, Tree
 
 __all__ = ["RULES", "Rules", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "zero_vjp"]
 
@@ -56,7 +57,7 @@ def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
 def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
     """Set the rule ``vjpmaker(argnum, ans, args, kwargs)``, a function of g."""
 
-    def vjp_argnums(argnums: Any, *given: Any) -> Function:
+    def vjp_argnums(argnums: Anything, *given: Tree) -> Function:
         vjps = [vjpmaker(argnum, *given) for argnum in argnums]
         return lambda g: tuple([vjp(g) for vjp in vjps])
 
@@ -68,7 +69,7 @@ def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Sequence[int] | 
     numbers = range(len(vjpmakers)) if argnums is None else argnums
     makers = dict(zip(numbers, vjpmakers, strict=False))
 
-    def vjp_argnums(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Function:
+    def vjp_argnums(argnums: Anything, ans: Tree, args: Tree, kwargs: Tree) -> Function:
         for argnum in argnums:
             if argnum not in makers:
                 raise NotImplementedError(f"VJP of {fun.__name__} wrt argnum {argnum} not defined")

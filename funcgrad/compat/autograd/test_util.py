@@ -8,7 +8,7 @@ from typing import Any
 
 from funcgrad.compat.autograd.core import make_jvp, make_vjp, vspace
 from funcgrad.compat.autograd.wrap_util import get_name, unary_to_nary
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike, Tree
 
 TOL = 1e-6
 RTOL = 1e-6
@@ -26,7 +26,7 @@ def make_numerical_jvp(f: Function, x: ArrayLike) -> Function:
     """The derivative in a direction by central differences."""
     x_space, y_space = vspace(x), vspace(f(x))
 
-    def jvp(v: Any) -> Any:
+    def jvp(v: Tree) -> Tree:
         plus = f(x_space.add(x, x_space.scalar_mul(v, EPS / 2)))
         minus = f(x_space.add(x, x_space.scalar_mul(v, -EPS / 2)))
         return y_space.scalar_mul(y_space.add(plus, y_space.scalar_mul(minus, -1.0)), 1.0 / EPS)
@@ -74,7 +74,7 @@ def check_grads(f: Function, x: ArrayLike, modes: Sequence[str] = ("fwd", "rev")
         check(f, x)
         if order > 1:
 
-            def derivative(x: Any, v: Any, m: str = m) -> Any:
+            def derivative(x: Tree, v: Tree, m: str = m) -> Tree:
                 return make_jvp(f, x)(v)[1] if m == "fwd" else make_vjp(f, x)[0](v)
 
             derivative.__name__ = f"{'jvp' if m == 'fwd' else 'vjp'}_{get_name(f)}"
@@ -85,7 +85,7 @@ def check_grads(f: Function, x: ArrayLike, modes: Sequence[str] = ("fwd", "rev")
 def combo_check(fun: Function, *args: object, **kwargs: object) -> Function:
     """Check all combinations of arguments and keywords that are given as lists."""
 
-    def checking(*several: Any, **named: Any) -> None:
+    def checking(*several: Anything, **named: Anything) -> None:
         pairs = [[(key, value) for value in values] for key, values in named.items()]
         for chosen in product(*several):
             for keywords in product(*pairs):

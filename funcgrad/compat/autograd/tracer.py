@@ -5,7 +5,8 @@ A box is recognised by `isinstance` only. Containers of boxes are plain containe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from funcgrad import stop_gradient, tree
 from funcgrad.compat.autograd.primitives import primitive as made
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Tree
 
 R = TypeVar("R")
 
@@ -40,7 +41,7 @@ class ArrayClasses(dict[type, Callable[..., Any]]):
             return
 
         @wraps(own)
-        def left_to_boxes(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        def left_to_boxes(self: Array, ufunc: np.ufunc, method: str, *inputs: Tree, **options: Tree) -> Tree:
             if any(type(x) is Tracer for x in inputs):
                 return NotImplemented
             return own(self, ufunc, method, *inputs, **options)
@@ -83,6 +84,59 @@ class TraceStack:
 trace_stack = TraceStack()
 
 
+class Node:
+    """What autograd keeps of an operation. Here operations are kept by the trace."""
+
+    @classmethod
+    def new_root(cls, *args: object, **kwargs: object) -> Node:
+        """Refuse: nodes of a package's own, which follow operations, are not called here."""
+        raise NotImplementedError(
+            f"autograd.tracer.Node: operations are not handed to nodes of class {cls.__name__}; record the "
+            "function with funcgrad.make_program, whose Program lists its operations"
+        )
+
+    def traced(self, fun: Callable[[Any], Any], x: ArrayLike) -> tuple[Any, Any]:
+        """What `trace` returns for a first node of this class."""
+        raise NotImplementedError(
+            f"autograd.tracer.trace: {type(self).__name__} is not one of autograd's nodes"
+        )
+
+
+def trace(start_node: Node, fun: Callable[[Any], Any], x: ArrayLike) -> tuple[Any, Any]:
+    """The value of `fun` at `x` and its last node; None for a value that has nothing to do with `x`.
+
+    `start_node` is ``VJPNode.new_root()``, whose last node `backward_pass` takes, or ``JVPNode.new_root(g)``,
+    whose last node has the tangent as `g`. NotImplementedError for nodes of other classes.
+
+    >>> from funcgrad.compat.autograd.core import VJPNode, backward_pass
+    >>> value, node = trace(VJPNode.new_root(), lambda x: x**2, 3.0)
+    >>> print(value, backward_pass(1.0, node))
+    9.0 6.0
+    """
+    traced: tuple[Any, Any] = start_node.traced(fun, x)
+    return traced
+
+
+def toposort(end_node: Anything, parents: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+    """Nodes, each before its parents: all that an end node comes from."""
+    of = parents if parents is not None else operator.attrgetter("parents")
+    waiting: dict[Any, int] = {}
+    stack = [end_node]
+    while stack:
+        node = stack.pop()
+        waiting[node] = waiting.get(node, 0) + 1
+        if waiting[node] == 1:
+            stack.extend(of(node))
+    ready = [end_node]
+    while ready:
+        node = ready.pop()
+        yield node
+        for parent in of(node):
+            waiting[parent] -= 1
+            if not waiting[parent]:
+                ready.append(parent)
+
+
 def getval(x: ArrayLike) -> ArrayLike:
     """The value that a box stands for, without its derivative; anything else as it is.
 
@@ -94,7 +148,7 @@ def getval(x: ArrayLike) -> ArrayLike:
     return tree.map(_value, x) if _holds_boxes(x) else x
 
 
-def _value(x: Any) -> Any:
+def _value(x: Array) -> Array:
     if type(x) is not Tracer:
         return x
     if x._recorder.closed:
@@ -105,7 +159,7 @@ def _value(x: Any) -> Any:
     return value if value.ndim else value[()]
 
 
-def _holds_boxes(x: Any) -> bool:
+def _holds_boxes(x: object) -> bool:
     if type(x) in (tuple, list, dict):
         return any(type(leaf) is Tracer for leaf in tree.leaves(x))
     return type(x) is Tracer
@@ -115,7 +169,7 @@ def notrace_primitive(f_raw: Callable[..., R]) -> Callable[..., R]:
     """`f_raw`, called with the values of boxes: what it returns has no derivative."""
 
     @wraps(f_raw)
-    def f_wrapped(*args: Any, **kwargs: Any) -> R:
+    def f_wrapped(*args: Tree, **kwargs: Tree) -> R:
         return f_raw(*map(getval, args), **{key: getval(x) for key, x in kwargs.items()})
 
     found: Callable[..., R] = f_wrapped

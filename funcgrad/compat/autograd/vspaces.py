@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, ShapeLike, Tree
 
 
 class VSpace:
@@ -23,7 +23,7 @@ class VSpace:
 
     mappings: dict[type, Callable[[Any], VSpace]] = {}  # noqa: RUF012 - autograd's registry
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Tree) -> None:
         leaves, self.treedef = tree.flatten(value)
         self.leaves = [_leaf_space(x) for x in leaves]
 
@@ -63,7 +63,7 @@ class VSpace:
         """Whether any coordinate is complex."""
         return any(dtype.kind == "c" for _, dtype in self.leaves)
 
-    def _made(self, make: Callable[[tuple[int, ...], np.dtype[Any]], Any]) -> Any:
+    def _made(self, make: Callable[[tuple[int, ...], np.dtype[Any]], Any]) -> Tree:
         return tree.unflatten(self.treedef, [_number(make(shape, dtype)) for shape, dtype in self.leaves])
 
     def zeros(self) -> Array:
@@ -77,7 +77,7 @@ class VSpace:
     def randn(self) -> Array:
         """A vector of standard normal numbers, from NumPy's global generator."""
 
-        def drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        def drawn(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
             x = np.random.standard_normal(shape)  # noqa: NPY002 - programs seed this generator
             if dtype.kind == "c":
                 x = x + 1j * np.random.standard_normal(shape)  # noqa: NPY002
@@ -134,7 +134,7 @@ def vspace(value: object) -> VSpace:
     return maker(value)
 
 
-def _leaf_space(x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _leaf_space(x: Array) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if type(x) is Tracer:
         return x.aval.shape, x.aval.dtype
     if not isinstance(x, np.ndarray | np.inexact | float | complex):
@@ -143,6 +143,6 @@ def _leaf_space(x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return array.shape, array.dtype
 
 
-def _number(x: Any) -> Any:
+def _number(x: Array) -> Array:
     """An array, or the number in an array without axes."""
     return x if np.ndim(x) else x[()]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad.compat.autograd.places import subvals
+from funcgrad.types import Anything, Tree
 
 
 def get_name(f: object) -> str:
@@ -24,7 +25,7 @@ def wraps(
 ) -> Callable[[Any], Any]:
     """A decorator that gives a function the name and the docstring of another, filled into templates."""
 
-    def named(f: Any) -> Any:
+    def named(f: Anything) -> Anything:
         f.__name__ = namestr.format(fun=get_name(fun), **names)
         f.__doc__ = (
             docstr.replace("{doc}", get_doc(fun))
@@ -45,13 +46,15 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(unary_operator)
-    def nary_operator(fun: Callable[..., Any], argnum: Any = 0, *op_args: Any, **op_kwargs: Any) -> Any:
+    def nary_operator(
+        fun: Callable[..., Any], argnum: Anything = 0, *op_args: Tree, **op_kwargs: Tree
+    ) -> Anything:
         assert type(argnum) in (int, tuple, list), argnum
 
-        def nary_f(*args: Any, **kwargs: Any) -> Any:
+        def nary_f(*args: Tree, **kwargs: Tree) -> Tree:
             several = not isinstance(argnum, int)
 
-            def unary_f(x: Any) -> Any:
+            def unary_f(x: Tree) -> Tree:
                 given = subvals(args, zip(argnum, x, strict=True) if several else [(argnum, x)])
                 return fun(*given, **kwargs)
 

@@ -50,7 +50,7 @@ def counted_loop(writer: Writer, turn: str, length: int, flops: float) -> Iterat
     """
     local = writer.local
     count = local.symbol(length)
-    if local.portable or flops * length <= POLL_EVERY:
+    if local.portable or not writer.polls or flops * length <= POLL_EVERY:
         with writer.block(f"for {turn} in range({count}):"):
             yield
         return
@@ -105,6 +105,11 @@ class Turns:
 def write_trip(writer: Writer, flops: float) -> None:
     """In a trip of a loop whose trips nobody counts: pay for it, and poll when all is spent."""
     _pay(writer, _cost(writer.local, flops))
+
+
+def pay(writer: Writer, trips: str, flops: float) -> None:
+    """After that many trips: pay for them, and poll when all is spent."""
+    _pay(writer, f"{trips} * {_cost(writer.local, flops)}")
 
 
 def _pay(writer: Writer, cost: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from funcgrad.compile.emit.statement_tree import Statement
@@ -17,8 +17,15 @@ from funcgrad.compile.emit.statement_tree import Statement
 LARGEST_GROUP = 120
 """Lines beyond which no group grows."""
 
+SHORTEST_GROUP = 6
+"""Lines without a loop that are worth a call, where they run once."""
+
 MOST_ARGUMENTS = 56
 """Names that a group may share with what is around it: each costs an instruction or two at every call."""
+
+
+EACH_CALL = 3
+"""Lines that a call, with all its arguments, is as much work for LLVM as."""
 
 
 @dataclass(slots=True)
@@ -36,11 +43,27 @@ class Group:
     loops: bool
 
 
+def joined(left: Group, right: Group, kind: int) -> Group:
+    """Two neighbours as one group."""
+    names = tuple(dict.fromkeys((*left.names, *right.names)))
+    lines, loops, public = left.lines + right.lines, left.loops or right.loops, left.public | right.public
+    return Group(kind, names, public, left.block, left.first, right.last, lines, loops)
+
+
+def lines_for(group: Group, count: int) -> int:
+    """The lines of text that so many groups of a kind need: as they stand, or as a function and calls."""
+    if group.loops or group.lines >= SHORTEST_GROUP:
+        return min(group.lines * count, group.lines + EACH_CALL * count)
+    return group.lines * count
+
+
 class Chain:
     """Blocks of statements on the way to groups; `totals` says how often names stand in the functions."""
 
     def __init__(self, blocks: Sequence[Sequence[Statement]], totals: Sequence[Counter[str]]) -> None:
         self._kinds: dict[object, int] = {}
+        self._counts: Counter[int] = Counter()
+        """How many groups there are of each kind."""
         self.groups: list[Group | None] = []
         for b, (block, total) in enumerate(zip(blocks, totals, strict=True)):
             self.groups += [self._single(b, k, statement, total) for k, statement in enumerate(block)]
@@ -53,6 +76,7 @@ class Chain:
         self._heap: list[tuple[int, int, int, object]] = []
         for k, group in enumerate(self.groups):
             if group is not None:
+                self._counts[group.kind] += 1
                 self._note(k)
 
     def _single(self, b: int, k: int, statement: Statement, total: Counter[str]) -> Group:
@@ -113,9 +137,33 @@ class Chain:
             if len(places) != -count:
                 self._push(key)
                 continue
+            if self._growth(places) > 0:
+                continue
             for k in sorted(places):
                 if self._key_at[k] == key:
                     self._join_at(k, kind)
+
+    def _growth(self, places: Iterable[int]) -> int:
+        """The lines by which the text grows where pairs of groups at these places become one group each.
+
+        Groups that recur elsewhere, too, are written for those as well: two steps of a loop are no better
+        joined than one by one, where each is long enough to be called.
+        """
+        firsts, last = [], -1
+        for k in sorted(places):
+            if k != last:  # in a row of equal groups each is part of one pair only
+                firsts.append(k)
+                last = self._after[k]
+        left, right = self.groups[firsts[0]], self.groups[self._after[firsts[0]]]
+        assert left is not None
+        assert right is not None
+        parts = {left.kind: left, right.kind: right}
+        taken = Counter({left.kind: len(firsts)}) + Counter({right.kind: len(firsts)})
+        growth = lines_for(joined(left, right, -1), len(firsts))
+        for kind, group in parts.items():
+            count = self._counts[kind]
+            growth += lines_for(group, count - taken[kind]) - lines_for(group, count)
+        return growth
 
     def _join_at(self, k: int, kind: int) -> None:
         """Join the group at `k` and the one that follows it."""
@@ -123,10 +171,10 @@ class Chain:
         left, right = self.groups[k], self.groups[following]
         assert left is not None
         assert right is not None
-        names = tuple(dict.fromkeys((*left.names, *right.names)))
         self._forget(following)
-        lines, loops, public = left.lines + right.lines, left.loops or right.loops, left.public | right.public
-        self.groups[k] = Group(kind, names, public, left.block, left.first, right.last, lines, loops)
+        self._counts.subtract((left.kind, right.kind))
+        self._counts[kind] += 1
+        self.groups[k] = joined(left, right, kind)
         self.groups[following] = None
         self._after[k] = self._after[following]
         if self._after[k] >= 0:

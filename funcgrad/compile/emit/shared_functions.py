@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from funcgrad.compile.emit.repeats import LARGEST_GROUP, MOST_ARGUMENTS, Chain, Group
+from funcgrad.compile.emit.repeats import LARGEST_GROUP, MOST_ARGUMENTS, SHORTEST_GROUP, Chain, Group
 from funcgrad.compile.emit.statement_tree import (
     Roles,
     Settings,
@@ -28,9 +28,6 @@ SHORTEST_TEXT = 160
 
 SHORTEST_BODY = 24
 """Lines of a loop's body whose inner loops may become functions."""
-
-SHORTEST_GROUP = 6
-"""Lines without a loop that are worth a call, where they run once."""
 
 MOST_RESULTS = 8
 """Numbers that a function may return."""
@@ -88,7 +85,10 @@ class Division:
             self.share([place for place in places if place.depth == depth])
         for b, body in enumerate(self.bodies):
             if len(text_of(body)) > LARGEST_GROUP:
-                self.divide(Place(b, body, 0))
+                self.divide(Place(b, body, 0), stays, LARGEST_GROUP // 4)
+            if len(names_in(text_of(body))) > LARGEST_GROUP:
+                # What is left only calls then, and LLVM need not look for anything in it.
+                self.divide(Place(b, body, 0), stays_or_calls, 0)
 
     def share(self, places: Sequence[Place]) -> None:
         """Replace what recurs in these blocks by calls."""
@@ -111,16 +111,16 @@ class Division:
         for number, found in calls.items():
             places[number].statements[:] = with_calls(places[number].statements, found)
 
-    def divide(self, place: Place) -> None:
-        """Make functions of moderate size of a block."""
+    def divide(self, place: Place, apart: Callable[[Statement], bool], most: int) -> None:
+        """Make functions of runs of more than `most` lines, between statements that are `apart`."""
         for statement in place.statements:
             statement.read()
         totals = [names_in(text_of(body)) for body in self.bodies]
         settings = Settings(self.bodies)
         calls: dict[int, tuple[int, Statement]] = {}
-        for run in runs_of(place.statements, totals[place.body]):
+        for run in runs_of(place.statements, totals[place.body], apart):
             group = group_of(place.statements, run)
-            if group.lines <= LARGEST_GROUP // 4 or place.statements[run.start].stays:
+            if group.lines <= most or apart(place.statements[run.start]):
                 continue
             interface = self.interface([place], [group], totals, settings)
             if interface is not None:
@@ -201,19 +201,31 @@ def with_calls(statements: Sequence[Statement], calls: dict[int, tuple[int, Stat
     return found
 
 
-def runs_of(statements: Sequence[Statement], total: Counter[str]) -> Iterator[range]:
-    """The statements in runs of moderate length; what must stay is a run of its own."""
+def stays(statement: Statement) -> bool:
+    """Whether a statement must stay where it is."""
+    return statement.stays
+
+
+def stays_or_calls(statement: Statement) -> bool:
+    """Whether a statement must stay where it is, or does nothing but call, read and copy."""
+    return statement.stays or statement.only_calls
+
+
+def runs_of(
+    statements: Sequence[Statement], total: Counter[str], apart: Callable[[Statement], bool]
+) -> Iterator[range]:
+    """The statements in runs of moderate length; one that is `apart` is a run of its own."""
     first, lines = 0, 0
     names: frozenset[str] = frozenset()
     for k, statement in enumerate(statements):
         public = statement.public(total)
         wide = len(names | public) > MOST_ARGUMENTS
-        if first < k and (statement.stays or wide or lines + statement.length > LARGEST_GROUP):
+        if first < k and (apart(statement) or wide or lines + statement.length > LARGEST_GROUP):
             yield range(first, k)
             first, lines, names = k, 0, frozenset()
         lines += statement.length
         names |= public
-        if statement.stays:
+        if apart(statement):
             yield range(first, k + 1)
             first, lines, names = k + 1, 0, frozenset()
     if first < len(statements):

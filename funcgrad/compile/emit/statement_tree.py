@@ -26,6 +26,13 @@ _STAYS = re.compile(
 """What must stay where it is: leaving the function, its tables, memory and views that are made."""
 
 
+_CALLS = re.compile(r"\s*(?:if .*:|else:|[A-Za-z_]\w*\(.*\)|[A-Za-z_]\w* = [A-Za-z_]\w*(?:\[\w+\])?)")
+"""A line that computes nothing by itself."""
+
+_RETURNED = re.compile(r"\s*[A-Za-z_][\w, ]* = \w+_group\d+\(.*\)")
+"""What a function made of statements returns."""
+
+
 @dataclass(eq=False, slots=True)
 class Statement:
     """A line or a compound statement; comments belong to the statement that follows them.
@@ -79,6 +86,13 @@ class Statement:
     def stays(self) -> bool:
         """Whether it must stay where it is."""
         return _STAYS.search(self.template) is not None
+
+    @property
+    def only_calls(self) -> bool:
+        """Whether it does nothing but call functions, read numbers and copy them."""
+        return not self.body and all(
+            _CALLS.fullmatch(line) or _RETURNED.fullmatch(line) for line in code_of(self.lines)
+        )
 
 
 def code_of(lines: Iterator[str] | Sequence[str]) -> list[str]:

@@ -56,6 +56,8 @@ class Writer:
         """Further functions that the steps call: what each is for, and its body."""
         self.cleanups: list[str] = []
         """What must be done before the kernel is left where the text stands now."""
+        self.polls = True
+        """Whether loops ask for signals: those of a function that threads run do not."""
         self._indent = 1
         self._comment = ""
 

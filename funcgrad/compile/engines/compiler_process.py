@@ -7,16 +7,25 @@ when that is done.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - other systems
+    fcntl = None  # type: ignore[assignment]
 
 from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.object_code import READY, Work
+from funcgrad.types import Anything
 
 __all__ = ["CompilerProcess", "CompilerProcessError"]
 
@@ -26,7 +35,7 @@ class CompilerProcessError(RuntimeError):
 
 
 class CompilerProcess:
-    """A process that compiles one `Work`, as a context: started at once, and ended with it."""
+    """A process that compiles each `Work` it is given, as a context: started at once, and ended with it."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -42,6 +51,7 @@ class CompilerProcess:
                 stderr=subprocess.DEVNULL,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
+            widen(self._stdin)
             # What is no text the import system passes over, here and there.
             self._stdin.write(json.dumps(sys.path, default=str).encode() + b"\n")
             self._stdin.flush()
@@ -49,7 +59,7 @@ class CompilerProcess:
             self._end()
 
     @property
-    def _stdin(self) -> Any:
+    def _stdin(self) -> Anything:
         assert self._process is not None
         return self._process.stdin
 
@@ -77,14 +87,24 @@ class CompilerProcess:
                     continue
         process.wait()
 
-    def compiled(self, work: Work) -> tuple[bytes, tuple[str, ...]] | None:
-        """What `object_code.compiled_object` returns; None where the process could not begin.
+    def begin(self, *works: Work) -> None:
+        """Give it all that it is to compile. Nothing is waited for where a pipe holds as much."""
+        if self._process is None:
+            return
+        with contextlib.suppress(OSError):  # it has ended already: `compiled` says how
+            self._stdin.write(b"".join([pickle.dumps(tuple(work)) for work in works]))
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        self._process.stdin = None
+
+    def compiled(self) -> list[tuple[bytes, tuple[str, ...]]] | None:
+        """What `object_code.compiled_object` returns for each that was begun; None where it could not begin.
 
         Raises RuntimeError for what LLVM refuses, CompilerProcessError where the process ended too early.
         """
         if self._process is None:
             return None
-        out, _ = self._process.communicate(pickle.dumps(tuple(work)))
+        out, _ = self._process.communicate(None)
         if not out.startswith(READY):
             return None
         if self._process.returncode != 0:
@@ -92,7 +112,27 @@ class CompilerProcess:
                 f"the process that compiled ended with {self._process.returncode} before it was done: "
                 "there may be too little memory"
             )
-        code, needs = pickle.loads(out[len(READY) :])
-        if needs is None:
-            raise RuntimeError(code)
-        return code, needs
+        found = list(unpickled(out[len(READY) :]))
+        for code, needs in found:
+            if needs is None:
+                raise RuntimeError(code)
+        return found
+
+
+PIPE = 1 << 20
+"""Bytes of text that a process is given without being waited for."""
+
+
+def widen(pipe: IO[bytes]) -> None:
+    """Make a pipe hold the text of a module, where the system has such a thing."""
+    wide = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if wide is not None:
+        with contextlib.suppress(OSError):  # a user may have only so much: then the process is waited for
+            fcntl.fcntl(pipe, wide, PIPE)
+
+
+def unpickled(stream: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+    """The pairs that lie one after the other."""
+    file = io.BytesIO(stream)
+    while file.tell() < len(stream):
+        yield pickle.load(file)

@@ -11,7 +11,7 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
 from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Foreign
 
 __all__ = [
     "CodeError",
@@ -49,7 +49,7 @@ def keep_through_forks(lock: Anything) -> None:
         os.register_at_fork(before=lock.__enter__, after_in_parent=release, after_in_child=release)
 
 
-def llvmlite_lock() -> Any | None:
+def llvmlite_lock() -> Foreign | None:
     """The lock that llvmlite's calls take, which it keeps to itself; None where it is not found.
 
     >>> llvmlite_lock() is None
@@ -89,7 +89,7 @@ class Loaded:
 
 
 @functools.cache
-def _jit() -> Any:
+def _jit() -> Foreign:
     # Errors come back as exceptions; the text LLVM would also write to stderr adds nothing. JITLink lays an
     # object out in one piece. The older linker asks for memory section by section: in a process with large
     # arrays, code and its constants come to lie further apart than 32 bits reach, and LLVM ends the process.
@@ -120,24 +120,30 @@ def compile_ir(
     loops: bool = True,
     assembly: bool = False,
     process: CompilerProcess | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> tuple[bytes, tuple[str, ...]]:
     """Optimise LLVM modules (text or bitcode) as one; return object code and the symbols it needs.
 
     Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are
     what the time goes to. With ``assembly`` the first result is assembly text instead. With a ``process``
-    it is compiled there, under no lock of this one.
+    it is compiled there, under no lock of this one, and ``meanwhile`` is done here.
     """
     work = Work(tuple(modules), tuple(exported), loops, assembly)
     try:
-        found = None if process is None else process.compiled(work)
+        found = None
+        if process is not None:
+            process.begin(work)
+            if meanwhile is not None:
+                meanwhile()
+            found = process.compiled()
         if found is None:
             with _LOCK:
-                found = compiled_object(work)
+                found = [compiled_object(work)]
     except CompilerProcessError:
         raise
     except RuntimeError as error:
         raise CodeError(str(error)) from None
-    code, needs = found
+    ((code, needs),) = found
     return code, undefined_symbols(code) if is_elf(code) else needs
 
 

@@ -46,7 +46,7 @@ def host_cpu() -> tuple[str, str]:
     return str(_llvm().get_host_cpu_name()), str(_llvm().get_host_cpu_features().flatten())
 
 
-def _llvm() -> Any:
+def _llvm() -> Foreign:
     import llvmlite.binding  # noqa: PLC0415 - as a program, found by the path that is read first
 
     return llvmlite.binding
@@ -62,7 +62,7 @@ def target() -> Foreign:
 
 
 @functools.cache
-def _machine() -> Any:
+def _machine() -> Foreign:
     name, features = host_cpu()
     return target().create_target_machine(
         cpu=name, features=features, opt=3, reloc="pic", codemodel="small", jit=False
@@ -94,7 +94,7 @@ def compiled_object(work: Work) -> tuple[bytes, tuple[str, ...]]:
     return code, tuple(name for name in declared if not name.startswith("llvm."))
 
 
-def _linked(modules: Sequence[str | bytes], context: Any) -> Any:
+def _linked(modules: Sequence[str | bytes], context: Foreign) -> Foreign:
     llvm = _llvm()
     first, *rest = [
         llvm.parse_assembly(text, context) if isinstance(text, str) else llvm.parse_bitcode(text, context)
@@ -109,7 +109,7 @@ def _linked(modules: Sequence[str | bytes], context: Any) -> Any:
     return first
 
 
-def _optimise(module: Any, loops: bool) -> None:
+def _optimise(module: Foreign, loops: bool) -> None:
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=3 if loops else 1)
     options.loop_vectorization = loops
@@ -127,7 +127,7 @@ def _optimise(module: Any, loops: bool) -> None:
         _give_back(manager)
 
 
-def _give_back(manager: Any) -> None:
+def _give_back(manager: Foreign) -> None:
     """Free a manager of passes, a tenth of a megabyte.
 
     Its class inherits first from one whose ``_dispose`` does nothing, so llvmlite (to 0.50) never frees it.
@@ -143,7 +143,7 @@ def _give_back(manager: Any) -> None:
 
 
 def serve(given: BinaryIO, out: BinaryIO) -> None:
-    """Read where modules are imported from and say `READY`; read one `Work`, write its result.
+    """Read where modules are imported from and say `READY`; read each `Work` and write its result.
 
     That is a pickled pair: of `compiled_object`, or of an error's text and None.
     """
@@ -151,13 +151,18 @@ def serve(given: BinaryIO, out: BinaryIO) -> None:
     _machine()
     out.write(READY)
     out.flush()
-    result: tuple[object, object]
-    try:
-        result = compiled_object(Work(*pickle.load(given)))
-    except RuntimeError as error:
-        result = str(error), None
-    pickle.dump(result, out)
-    out.flush()
+    while True:
+        try:
+            work = Work(*pickle.load(given))
+        except EOFError:
+            return
+        result: tuple[object, object]
+        try:
+            result = compiled_object(work)
+        except RuntimeError as error:
+            result = str(error), None
+        pickle.dump(result, out)
+        out.flush()
 
 
 def leave_with(parent: int, ended: Callable[[int], None] = os._exit) -> None:

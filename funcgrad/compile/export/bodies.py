@@ -62,5 +62,5 @@ def program_module(program: Program, name: str, engine: str = "numba") -> str:
         if local
     ]
     returned = f"({', '.join(body.results)}{',' if len(body.results) == 1 else ''})"
-    door = Door(name, parameters, returned, [f"{name}.", "A Program for its own sizes."], True, {})
+    door = Door(name, parameters, returned, [f"{name}.", "A Program for its own sizes."], True, [], {})
     return module_text(door, leaves, ["", *body.lines, f"    return {returned}"], body.constants, engine)

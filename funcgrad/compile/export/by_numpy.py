@@ -13,6 +13,7 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Equation
+from funcgrad.ops.elementwise.arithmetic import Reciprocal
 from funcgrad.ops.elementwise.floats import Exponent, Fraction, Heaviside, Ldexp, Spacing
 from funcgrad.ops.elementwise.rounding import Gcd, Lcm
 from funcgrad.ops.elementwise.special import Sinc
@@ -29,6 +30,7 @@ from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, InverseGaps
 from funcgrad.ops.linalg.sylvester import PolarFactor, SolveSylvester
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
 from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
+from funcgrad.ops.random.draws import SampledCholesky, SampledProduct
 from funcgrad.ops.specials.elliptic import EllipticByParameter
 from funcgrad.ops.specials.errors import DawsnDerivative, ErfcxDerivative
 from funcgrad.ops.specials.exprel import ExprelDerivative
@@ -78,7 +80,7 @@ def substituted(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
 def symmetric_template(function: str) -> Maker:
     """A function of a symmetric matrix, of which one triangle counts."""
 
-    def make(primitive: Any, x: Sequence[str]) -> Sequence[str]:
+    def make(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
         return [function.format(symmetric(primitive, x[0]))]
 
     return make
@@ -87,7 +89,7 @@ def symmetric_template(function: str) -> Maker:
 def template(*texts: str) -> Maker:
     """The results by templates of the operands; a template of several is a tuple."""
 
-    def make(primitive: Any, x: Sequence[str]) -> Sequence[str]:
+    def make(primitive: AnyPrimitive, x: Sequence[str]) -> Sequence[str]:
         return [text.format(*x, p=primitive) for text in texts]
 
     return make
@@ -124,6 +126,8 @@ MAKERS: dict[type, Maker] = {
     CofactorsAlong: template("cofactors_along({0}, {1})"),
     Eig: template("as_complex(np.linalg.eig({0}))"),
     Eigvals: template("np.linalg.eigvals({0}) + 0j"),
+    SampledCholesky: template("np.linalg.cholesky({0})"),
+    SampledProduct: template("np.dot({0}, np.ascontiguousarray({1}.T))"),
 }
 """How each is written."""
 
@@ -134,6 +138,7 @@ ELEMENTS: dict[type, str] = {
     Heaviside: "heaviside({0}, {1})",
     Lcm: "np.lcm({0}, {1})",
     Ldexp: "np.ldexp({0}, {1})",
+    Reciprocal: "np.reciprocal({0})",
     Sinc: "sinc({0}, {p.order})",
     Spacing: "np.spacing({0})",
     DawsnDerivative: "dawsn_derivative({0}, {p.order})",
@@ -175,7 +180,7 @@ def lower_by_numpy(scheduler: Scheduler, equation: Equation) -> None:
                 writer.line(f"{', '.join(names)} = {texts[0]}")
                 texts = names
             for target, text in zip(targets, texts, strict=True):
-                writer.line(f"{stored(writer, target, variables)} = {text}")
+                writer.line(stored(writer, target, variables, text))
 
     reads = [v for v in operands if v is not None]
     position = scheduler.special(primitive.name, emit, reads, targets, flops=10.0 * a.size)
@@ -201,15 +206,23 @@ def of_stack(writer: Anything, view: View, variables: Sequence[str]) -> str:
     return f"{start}[:{count}].reshape({size})"
 
 
-def stored(writer: Anything, view: View, variables: Sequence[str]) -> str:
-    """Where a result goes."""
+def stored(writer: Anything, view: View, variables: Sequence[str], text: str) -> str:
+    """The line that puts a result where it goes: to assign to a part of an array takes Numba seconds."""
     rest = len(view.shape) - len(variables)
     if not rest:
-        return str(writer.element(view, variables))
+        return f"{writer.element(view, variables)} = {text}"
     whole = str(writer.indexing.whole(view.buffer, f"{view.buffer.name}.reshape({view.shape})"))
-    return f"{whole}[{', '.join([*variables, *[':'] * rest])}]"
+    if text.isdigit():
+        return f"{whole}[{', '.join([*variables, *[':'] * rest])}] = {text}"
+    place = f"{whole}[{', '.join(variables)}]" if variables else whole
+    return f"{'put_vector' if rest == 1 else 'put_matrix'}({place}, {text})"
 
 
 def is_by_numpy(primitive: object) -> bool:
     """Whether an operation has a form here."""
-    return isinstance(primitive, OnStacks) and type(primitive) in MAKERS
+    return isinstance(primitive, OnStacks | SampledProduct) and type(primitive) in MAKERS
+
+
+def is_sampled(primitive: object) -> bool:
+    """Whether kernels would call routines of this process, for draws equal to NumPy's to the last digit."""
+    return isinstance(primitive, SampledCholesky | SampledProduct)

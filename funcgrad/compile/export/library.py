@@ -18,6 +18,9 @@ import numpy as np
 
 from funcgrad.compile.export import fourier_functions, matrix_functions, special_series
 from funcgrad.compile.export.mathematics import by_numpy, function_source, is_known
+from funcgrad.later import Later
+
+numba = Later("numba")
 
 DECORATORS = {
     "plus": 'numba.njit(fastmath={"reassoc", "contract"})',
@@ -48,6 +51,33 @@ def fma(a, b, c):
 def select(condition, x, y):
     """One of two numbers that are both known."""
     return x if condition else y
+
+
+def integer_power(x, n):
+    """``x ** n`` of whole numbers, for n of at least 0, by squaring."""
+    power = 1
+    while n > 0:
+        if n & 1:
+            power *= x
+        x *= x
+        n >>= 1
+    return power
+
+
+def common_divisor(x, y):
+    """The greatest common divisor of two whole numbers."""
+    x, y = abs(x), abs(y)
+    while y != 0:
+        x, y = y, x % y
+    return x
+
+
+def bits_set(x):
+    """How many bits of the absolute value are set."""
+    x, count = abs(x), 0
+    while x != 0:
+        x, count = x & (x - 1), count + 1
+    return count
 
 
 def quotient(x, y):
@@ -131,6 +161,14 @@ def part(x, start):
     return x[start:]
 
 
+def threads_for(turns, least):
+    """Ask for one thread where a loop has fewer turns than are worth sharing; returns how many there were."""
+    threads = numba.get_num_threads()
+    if turns < least:
+        numba.set_num_threads(1)
+    return threads
+
+
 def shares_memory(x, y):
     """Whether the memory from the first to the last element of one array meets that of another."""
     start_x = end_x = x.ctypes.data
@@ -142,11 +180,6 @@ def shares_memory(x, y):
         n, step = y.shape[k], y.strides[k]
         start_y, end_y = start_y + min((n - 1) * step, 0), end_y + max((n - 1) * step, 0)
     return x.size > 0 and y.size > 0 and start_x < end_y + y.itemsize and start_y < end_x + x.itemsize
-
-
-def shares_memory_by_numpy(x, y):
-    """Whether two arrays have an element in common."""
-    return np.shares_memory(x, y)
 
 
 def rows_of(x, rows, columns, leading):
@@ -291,6 +324,23 @@ def substituted(a, b, lower, unit):
             for j in range(columns):
                 x[i, j] /= a[i, i]
     return x
+
+
+def put_vector(out, x):
+    """Write one array into another."""
+    if x.size != out.size:
+        raise ValueError("a result has another size than its place")
+    for i in range(out.size):
+        out[i] = x[i]
+
+
+def put_matrix(out, x):
+    """Write one matrix into another."""
+    if (x.shape[0] != out.shape[0]) | (x.shape[1] != out.shape[1]):
+        raise ValueError("a result has another shape than its place")
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = x[i, j]
 
 
 def cofactors(a):

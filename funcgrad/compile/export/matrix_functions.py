@@ -19,7 +19,14 @@ def identity_like(a):
 
 def largest_column(a):
     """The largest sum of magnitudes of a column."""
-    return np.max(np.sum(np.abs(a), 0))
+    largest = 0.0
+    for j in range(a.shape[1]):
+        total = 0.0
+        for i in range(a.shape[0]):
+            total += abs(a[i, j])
+        if not total <= largest:
+            largest = total
+    return largest
 
 
 def exponential(a):
@@ -99,20 +106,38 @@ def reflected(t, v, first, rows):
                 t[i, first + j] -= 2.0 * dot * np.conj(v[j])
 
 
+def unit_below(t, row, column):
+    """The unit vector that reflects a column into one with zeros below a row, and whether there is one.
+
+    (Numba takes long for expressions of arrays.)
+    """
+    v = np.empty(t.shape[0] - row, t.dtype)
+    squares = 0.0
+    for i in range(v.size):
+        v[i] = t[row + i, column]
+        squares += v[i].real ** 2 + v[i].imag ** 2
+    size, first = math.sqrt(squares), abs(v[0])
+    if not size > 0.0:
+        return v, False
+    turn = v[0] * (1.0 / first) if first > 0.0 else 1.0 + 0.0j
+    v[0] += turn * size
+    length = math.sqrt(2.0 * size * (size + first))
+    for i in range(v.size):
+        v[i] *= 1.0 / length
+    return v, True
+
+
 def hessenberg(t, z):
     """Make zeros below the first diagonal under the main one, by reflections that `z` gathers."""
     n = t.shape[0]
     for k in range(n - 2):
-        v = t[k + 1 :, k].copy()
-        size = np.sqrt(np.sum(v.real**2 + v.imag**2))
-        if size > 0.0:
-            turn = v[0] / abs(v[0]) if abs(v[0]) > 0.0 else 1.0 + 0.0j
-            v[0] += turn * size
-            v /= np.sqrt(np.sum(v.real**2 + v.imag**2))
+        v, wanted = unit_below(t, k + 1, k)
+        if wanted:
             reflected(t, v, k + 1, True)
             reflected(t, v, k + 1, False)
             reflected(z, v, k + 1, False)
-            t[k + 2 :, k] = 0.0
+            for i in range(k + 2, n):
+                t[i, k] = 0.0
 
 
 def wilkinson_shift(a, b, c, d):
@@ -134,7 +159,7 @@ def qr_step(t, z, first, last, shift):
         size = np.sqrt(x.real**2 + x.imag**2 + y.real**2 + y.imag**2)
         if size == 0.0:
             continue
-        c, s = x / size, y / size
+        c, s = x * (1.0 / size), y * (1.0 / size)
         for j in range(max(k - 1, 0), n):
             up, down = t[k, j], t[k + 1, j]
             t[k, j] = np.conj(c) * up + np.conj(s) * down
@@ -184,7 +209,8 @@ def complex_schur(a):
             shift = t[last, last] + abs(t[last, last - 1])
         qr_step(t, z, first, last, shift)
     for j in range(n):
-        t[j + 1 :, j] = 0.0
+        for i in range(j + 1, n):
+            t[i, j] = 0.0
     return t, z
 
 
@@ -203,31 +229,66 @@ def triangular_root(t):
     return r
 
 
+def by_back_substitution(t, b):
+    """The solution of an upper triangular system, row by row."""
+    x = b.copy()
+    for i in range(t.shape[0] - 1, -1, -1):
+        for j in range(b.shape[1]):
+            known = x[i, j]
+            for k in range(i + 1, t.shape[0]):
+                known -= t[i, k] * x[k, j]
+            x[i, j] = known / t[i, i]
+    return x
+
+
+def from_one(x, factor, one):
+    """A multiple of a matrix, with a number added on its diagonal. (Numba takes long for sums of arrays.)"""
+    found = np.empty(x.shape, x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            found[i, j] = factor * x[i, j]
+        found[i, i] += one
+    return found
+
+
 def triangular_logarithm(t):
     """The logarithm of an upper triangular matrix: square roots until it is near 1, then Padé's approximant.
 
     That is Gauss's rule for the integral of ``x / (1 + s x)`` (Dieci, Morini and Papini, 1996).
     """
-    one = identity_like(t)
     doublings = 0
-    while largest_column(t - one) > 0.25 and doublings < 100:
+    while largest_column(from_one(t, 1.0, -1.0)) > 0.25 and doublings < 100:
         t, doublings = triangular_root(t), doublings + 1
-    x = t - one
+    x = from_one(t, 1.0, -1.0)
     nodes = np.array([0.1834346424956498, 0.525532409916329, 0.7966664774136267, 0.9602898564975363])
     weights = np.array([0.362683783378362, 0.31370664587788727, 0.22238103445337448, 0.10122853629037626])
     found = np.zeros(t.shape, np.complex128)
-    for k in range(4):
-        for side in (-1.0, 1.0):
-            place = 0.5 + 0.5 * side * nodes[k]
-            found += np.linalg.solve(one + place * x, x) * (0.5 * weights[k])
-    return found * 2.0**doublings
+    for k in range(8):
+        place = 0.5 + (0.5 if k % 2 else -0.5) * nodes[k // 2]
+        part = by_back_substitution(from_one(x, place, 1.0), x)
+        for i in range(t.shape[0]):
+            for j in range(t.shape[1]):
+                found[i, j] += part[i, j] * (0.5 * weights[k // 2])
+    return from_one(found, 2.0**doublings, 0.0)
 
 
 def turned_back(z, t):
     """``z t z*`` as a real matrix; raises ValueError where it is not real."""
-    found = np.dot(np.dot(z, t), np.ascontiguousarray(np.conj(z.T)))
-    real = np.ascontiguousarray(found.real)
-    if np.max(np.abs(found.imag)) > 1.5e-8 * np.max(np.abs(found)):
+    n = t.shape[0]
+    turned, real = np.zeros((n, n), np.complex128), np.empty((n, n))
+    for i in range(n):
+        for k in range(n):
+            for j in range(n):
+                turned[i, j] += z[i, k] * t[k, j]
+    largest, imaginary = 0.0, 0.0
+    for i in range(n):
+        for j in range(n):
+            total = 0.0j
+            for k in range(n):
+                total += turned[i, k] * np.conj(z[j, k])
+            real[i, j] = total.real
+            largest, imaginary = max(largest, abs(total)), max(imaginary, abs(total.imag))
+    if imaginary > 1.5e-8 * largest:
         raise ValueError("a function of a real matrix with an eigenvalue below zero is complex")
     return real
 

@@ -25,6 +25,9 @@ LARGEST_SPELLED = 24
 LARGEST_HELD = 1 << 24
 """Bytes up to which an array becomes part of a module."""
 
+PYTHON_NUMBERS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+"""What makes a number of an array without axes, by the kind of its dtype."""
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -50,6 +53,8 @@ class Door:
     """The docstring."""
     compiled: bool
     """Whether Numba can take the arguments and results as they are."""
+    cells: Sequence[str]
+    """The parameters that callers give as arrays without axes."""
     classes: Mapping[str, Sequence[str]]
     """Named tuples among the results: their fields."""
 
@@ -149,7 +154,10 @@ def module_text(
     engine: str = "numba",
 ) -> str:
     """The whole text of a module."""
+    opened = door.cells if door.compiled and engine == "numba" else []
     inner = door.name if door.compiled else f"{door.name}_of_arrays"
+    if opened:
+        inner = f"{door.name}_of_numbers"
     converters = sorted({converter(x.aval) for x in leaves if x.aval.shape}) if engine == "numba" else []
     function = function_lines(door, inner, leaves, body, engine)
     text = "\n".join(function)
@@ -171,6 +179,8 @@ def module_text(
     definitions.append(text)
     if not door.compiled:
         definitions.append("\n".join(door_lines(door, inner, leaves)))
+    if opened:
+        definitions += opening_sources(door, inner, leaves)
     return "\n\n".join(parts) + "\n\n\n" + "\n\n\n".join(definitions) + "\n"
 
 
@@ -235,3 +245,24 @@ def door_lines(door: Door, inner: str, leaves: Sequence[Leaf]) -> list[str]:
         f"    {', '.join(names)}{',' if len(names) == 1 else ''} = {call}",
         f"    return {door.result}",
     ]
+
+
+def opening_sources(door: Door, inner: str, leaves: Sequence[Leaf]) -> list[str]:
+    """A function of Python that opens arrays without axes, and what calls from Numba's code are in its place.
+
+    To recognise such an array Numba takes twice as long as all else of a call.
+    """
+    kinds = {x.access: PYTHON_NUMBERS[x.aval.dtype.kind] for x in leaves if not x.aval.shape}
+    given = [f"{kinds[x]}({x})" if x in door.cells and x in kinds else x for x in door.parameters]
+    parameters = ", ".join(door.parameters)
+    opening = [
+        f"def {door.name}({parameters}):",
+        f'    """{door.sentences[0]}"""',
+        f"    return {inner}({', '.join(given)})",
+    ]
+    inside = [
+        f"@numba.extending.overload({door.name})",
+        f"def _{door.name}({parameters}):",
+        f"    return lambda {parameters}: {inner}({parameters})",
+    ]
+    return ["\n".join(opening), "\n".join(inside)]

@@ -16,15 +16,16 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.export.by_numpy import ELEMENTS, is_by_numpy, lower_by_numpy
+from funcgrad.compile.export.by_numpy import ELEMENTS, is_by_numpy, is_sampled, lower_by_numpy
 from funcgrad.compile.export.calls import CALLED, rewritten
 from funcgrad.compile.export.indices import Indexing
 from funcgrad.compile.export.library import is_written_out
 from funcgrad.compile.export.lines import CALLS, lower_lines
 from funcgrad.compile.export.mathematics import is_known
+from funcgrad.compile.export.refusals import is_of_nothing, lower_nothing, reason_of
 from funcgrad.compile.export.special_functions import is_of_scipy, special_template
 from funcgrad.compile.export.threads import Division, chunked
-from funcgrad.compile.passes.dividing import CHUNKS
+from funcgrad.compile.passes.dividing import CHUNKS, NAMES_OF_CHUNKS
 from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import Joined, joined_steps
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS, check_dtypes, define_input, store_output
@@ -35,16 +36,18 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.numpy_source import number_source, scalar_type
+from funcgrad.ops.random.draws import SampledSpecial
 from funcgrad.ops.specials.table import Special
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.types import Number
 
 RESERVED = (
+    *NAMES_OF_CHUNKS,
     *(
         "math",
         "np",
         "numba",
-        "chunk",
+        "threads",
         "fma",
         "bits_of",
         "float_of",
@@ -120,7 +123,7 @@ class PortableWriter(Writer):
                         nest.body[k] = s._replace(template=f"f32({s.template})")
             division = self.division if self._indent == 1 else None
             if division is not None and isinstance(step, Nest | Joined) and division.takes(place, step):
-                chunked(self, step, self.row, self.turns)
+                chunked(self, step, division.least(place), self.row, self.turns)
             else:
                 super().steps([step])
 
@@ -131,12 +134,15 @@ class PortableWriter(Writer):
         return f"{buffer.name} = {empty((size,), buffer.dtype)}"
 
     def turns(self, variable: str, size: int) -> AbstractContextManager[None]:
-        """The turns of one chunk of ``range(size)``, of which LLVM is to see that none is negative."""
+        """The turns of one chunk of ``range(size)``, of which LLVM is to see that none is negative.
+
+        By a condition: it sees it of ``max(first, 0)``, too, but the loop that it then makes runs at the pace
+        of single numbers.
+        """
         self.indexing.extents[variable] = size
         n = self.local.symbol(size)
-        return self.block(
-            f"for {variable} in range(max(chunk * {n} // {CHUNKS}, 0), (chunk + 1) * {n} // {CHUNKS}):"
-        )
+        self.line(f"first, last = chunk * {n} // {CHUNKS}, (chunk + 1) * {n} // {CHUNKS}")
+        return self.block(f"for {variable} in range(0 if first < 0 else first, last):")
 
     def line(self, text: str) -> None:
         """One line; calls of BLAS are products of NumPy's."""
@@ -168,18 +174,33 @@ class PortableScheduler(Scheduler):
     def lower(self, equation: Equation) -> None:
         """Schedule one equation; raises NotLowered."""
         self._source = equation.source
-        if type(equation.primitive) in CALLS:
+        try:
+            self.written_out(equation)
+        except NotLowered as error:
+            if is_of_nothing(equation):
+                lower_nothing(self, equation)
+            else:
+                raise NotLowered(reason_of(equation, error)) from error
+
+    def written_out(self, equation: Equation) -> None:
+        """Schedule one equation of elements; raises NotLowered."""
+        primitive = equation.primitive
+        if type(primitive) in CALLS:
             lower_lines(self, equation)
-        elif not is_by_numpy(equation.primitive) or has_loops(equation):
-            super().lower(equation)
-        else:
+        elif isinstance(primitive, SampledSpecial):
+            self.pointwise(equation)
+        elif is_by_numpy(primitive) and (is_sampled(primitive) or not has_loops(equation)):
             lower_by_numpy(self, equation)
+        else:
+            super().lower(equation)
 
     def pointwise(self, equation: Equation) -> None:
         """An equation computed element by element, by NumPy's or SciPy's function if kernels have no text."""
         primitive = equation.primitive
         try:
-            if isinstance(primitive, Special) and primitive.at_address:
+            if isinstance(primitive, SampledSpecial) or (
+                isinstance(primitive, Special) and primitive.at_address
+            ):
                 raise NotLowered(f"scipy.special.{primitive.function} is a routine of this process")
             super().pointwise(equation)
         except NotLowered:

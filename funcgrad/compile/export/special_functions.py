@@ -52,7 +52,7 @@ def special_template(primitive: Special, dtypes: Sequence[np.dtype]) -> str:
         return WRITTEN_OUT[name, len(dtypes)]
     if (name, len(dtypes)) not in symbols() or any(d.char not in "dl" for d in dtypes):
         kinds = ", ".join([d.name for d in dtypes])
-        raise NotLowered(f"scipy.special.{name} of {kinds} has no form outside of funcgrad")
+        raise NotLowered(f"SciPy has no function {name} of {kinds} for compiled code")
     operands = [f"{{{k}}}" if d.char == "d" else f"np.float64({{{k}}})" for k, d in enumerate(dtypes)]
     return f"{PREFIX}{name}({', '.join(operands)})"
 

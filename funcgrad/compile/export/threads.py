@@ -2,10 +2,14 @@
 
 There are as many chunks as in kernels (`passes/dividing`), whatever the number of threads, and what they have
 summed is added in their order, so results do not depend on the number of threads.
+
+Numba's threads wait for each other at the end of a loop: one whose core something else uses holds up all. So
+the module asks for one thread where a call has less work than kernels share.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -30,14 +34,18 @@ class Division:
     """
 
     def __init__(self) -> None:
-        self._places: dict[int, None] = {}
+        self._places: dict[int, int] = {}
         self._decided = False
 
     def takes(self, place: int, step: Step) -> bool:
         """Whether the step at a place is divided."""
         if not self._decided and is_divisible(step) and seconds(nests_of(step)) >= SHORTEST:
-            self._places[place] = None
+            self._places[place] = turns_worth_sharing(step)
         return place in self._places and is_divisible(step)
+
+    def least(self, place: int) -> int:
+        """How many turns of all its loops the step at a place has at least where threads share them."""
+        return self._places[place]
 
     def decide(self) -> None:
         """The first text is written."""
@@ -57,8 +65,22 @@ def is_divisible(step: Step) -> bool:
     )
 
 
-def chunked(writer: Writer, step: Step, row: Callable[[Buffer, int], str], turns: Turns) -> None:
-    """The loops in chunks: `row` makes the memory of one row, `turns` heads the loop of a chunk."""
+def turns_of(step: Step) -> int:
+    """How often the innermost lines of the first of its loops run."""
+    return math.prod(nests_of(step)[0].shape)
+
+
+def turns_worth_sharing(step: Step) -> int:
+    """As many turns as have the least work that is shared, in two digits."""
+    least = SHORTEST * turns_of(step) / seconds(nests_of(step))
+    return max(int(float(f"{least:.1e}")), 1)
+
+
+def chunked(writer: Writer, step: Step, least: int, row: Callable[[Buffer, int], str], turns: Turns) -> None:
+    """The loops in chunks: `row` makes the memory of one row, `turns` heads the loop of a chunk.
+
+    Fewer turns than the least run on one thread.
+    """
     nests = nests_of(step)
     loops = step.loops if isinstance(step, Joined) else [loops_of(nests[0])]
     makers = [NestWriter(writer, nest, own) for nest, own in zip(nests, loops, strict=True)]
@@ -67,6 +89,7 @@ def chunked(writer: Writer, step: Step, row: Callable[[Buffer, int], str], turns
     totals = [(t, t.statement.target) for t in every if isinstance(t.statement.target, str)]
     for total, target in totals:
         writer.line(f"{target}_chunks = np.empty({CHUNKS}, {scalar_type(total.statement.dtype)})")
+    writer.line(f"threads = threads_for({writer.local.symbol(turns_of(step))}, {least})")
     with writer.block(f"for chunk in numba.prange({CHUNKS}):"):
         for buffer, size in step.rows.items() if isinstance(step, Joined) else ():
             writer.line(row(buffer, size))
@@ -78,6 +101,7 @@ def chunked(writer: Writer, step: Step, row: Callable[[Buffer, int], str], turns
             total.after(0)
         for _, target in totals:
             writer.line(f"{target}_chunks[chunk] = {target}")
+    writer.line("numba.set_num_threads(threads)")
     for total, target in totals:
         writer.line(f"{target} = {total.start}")
         with writer.block(f"for chunk in range({CHUNKS}):"):

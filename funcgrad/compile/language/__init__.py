@@ -7,15 +7,14 @@ them makes them known to Numba; importing this module alone imports neither Numb
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.compile.language.pointers import sizes, table
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
+from funcgrad.types import Anything
 
 __all__ = [*sorted(WORDS), *CONSTANTS, "sizes", "table"]  # noqa: PLE0604 - the names of the rows
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     if name in CONSTANTS:
         return CONSTANTS[name]
     if name in WORDS:

@@ -25,7 +25,7 @@ from funcgrad.compile.language.word import (
     fixed,
     kinds,
 )
-from funcgrad.types import Number
+from funcgrad.types import Anything, Foreign, Number
 
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
@@ -66,7 +66,7 @@ def rounded_difference(x: Number, y: Number) -> Number:
 def direct_rounded(instruction: str) -> Direct:
     """Without flags an instruction is rounded by itself."""
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         x, y = arguments
         if not is_float(x.type):
             raise Unsupported(f"{instruction} of {x.type}")
@@ -79,7 +79,7 @@ def direct_rounded(instruction: str) -> Direct:
 def lowered_rounded(instruction: str) -> Lowered:
     """Without flags an instruction is rounded by itself."""
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return lowering.plain(instruction, *arguments)
 
     return lowered
@@ -121,7 +121,7 @@ EXTREMES: dict[Callable[..., Any], str] = {
 def direct_extreme(name: str) -> Direct:
     """An instruction of LLVM."""
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         x, y = arguments
         if not is_float(x.type):
             raise Unsupported(f"{name} of {x.type}")
@@ -134,7 +134,7 @@ def direct_extreme(name: str) -> Direct:
 def intrinsic(name: str) -> tuple[Direct, Lowered]:
     """An instruction of LLVM's, for either engine."""
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         found = REALS.rule([value.type for value in arguments], [value.known for value in arguments])
         if found is None:
             raise Unsupported(f"{name} of a complex number")
@@ -142,7 +142,7 @@ def intrinsic(name: str) -> tuple[Direct, Lowered]:
         called: Value = writer.call(f"llvm.{name}.{found.result}", str(found.result), values)
         return called
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return lowering.intrinsic(name, str(signature.result), arguments)
 
     return direct, lowered
@@ -312,7 +312,7 @@ def ufunc(name: str) -> Callable[..., Any]:
     """NumPy's function as what a word means."""
     function = getattr(np, name)
 
-    def meant(*arguments: Any) -> Any:
+    def meant(*arguments: Number) -> Number:
         return function(*arguments)
 
     meant.__name__ = name

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from funcgrad.compile.language.external import External, Overload
+from funcgrad.compile.language.whole_numbers import ASSEMBLY
 from funcgrad.ops.random.philox import MULTIPLIERS, ROUNDS, STEPS
 
 WORD = (1 << 64) - 1
@@ -28,13 +29,13 @@ EXTERNALS = {
     "numpy_unary": external("numpy_unary", *("i64",) * 2, *("ptr", "i64") * 2, "i64"),
     "numpy_binary": external("numpy_binary", *("i64",) * 2, *("ptr", "i64") * 3, "i64"),
 }
-_SYMBOL = re.compile(r"@\"?funcgrad\.(" + "|".join(EXTERNALS) + r")\"?\(")
+_SYMBOL = re.compile(r"@\"?funcgrad\.(" + "|".join([*EXTERNALS, *ASSEMBLY]) + r")\"?\(")
 
 
 def outlined_modules(text: str) -> Iterator[str]:
     """The LLVM modules that define the functions a module calls."""
     for name in sorted(set(_SYMBOL.findall(text))):
-        yield philox_assembly() if name == "philox" else loop_assembly(name)
+        yield ASSEMBLY.get(name) or (philox_assembly() if name == "philox" else loop_assembly(name))
 
 
 @cache

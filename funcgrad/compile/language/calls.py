@@ -22,7 +22,7 @@ from funcgrad.compile.language.word import Elements, Known, Sample, Signature, T
 from funcgrad.compile.runtime.addresses.blas import integer_type, lapack_routine, routine
 from funcgrad.later import Later
 from funcgrad.ops.random.philox import words as philox_words
-from funcgrad.types import Anything, Number
+from funcgrad.types import Anything, Foreign, Number
 
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
@@ -130,7 +130,7 @@ def pointers_word() -> Word:
     overloads = tuple([Overload("", ("i64", *("ptr",) * k), "none") for k in range(1, MOST_POINTERS + 1)])
     loop_of_ufunc = Overload("", ("i64", "ptr", "ptr", "ptr", "i64"), "none")
 
-    def call_pointers(address: int, *pointers: Any) -> None:
+    def call_pointers(address: int, *pointers: Anything) -> None:
         told = hasattr(pointers[-1], "__index__")
         called_at_address(loop_of_ufunc if told else overloads[len(pointers) - 1])(address, *pointers)
 
@@ -151,7 +151,7 @@ def number_word() -> Word:
     """It has an overload for each number of operands."""
     overloads = tuple([Overload("", ("i64", *("f64",) * k), "f64") for k in range(1, MOST_OPERANDS + 1)])
 
-    def call_number(address: int, *numbers: Any) -> Any:
+    def call_number(address: int, *numbers: Number) -> Number:
         return called_at_address(overloads[len(numbers) - 1])(address, *numbers)
 
     sample = Sample("out[i] = call_number(n[1], a[i])", (Elements("f64", (0, 1, 2)),), "f64", (_doubling,))
@@ -209,6 +209,9 @@ _BLAS = {
 }
 """The arguments of each routine of CBLAS, and a call of it with 2 by 2 matrices."""
 
+PRODUCTS = frozenset([letter + "gemm" for letter in _LETTERS])
+"""The words for products of matrices."""
+
 _LAPACK = {
     "potrf": (5, "shifted(b, 1), b, out, b, shifted(b, 3)"),
     "potrs": (8, "shifted(b, 1), b, b, a, b, out, b, shifted(b, 3)"),
@@ -232,15 +235,15 @@ def routine_word(
         found = external().chosen(given) if integer_type() else None
         return None if found is None else Signature(found.arguments, found.result)
 
-    def python(*given: Any) -> Any:
+    def python(*given: Number) -> Number:
         return called_at_address(external().overloads[0])(*given)
 
-    def direct(writer: Any, given: Sequence[Value]) -> Value:
+    def direct(writer: Anything, given: Sequence[Value]) -> Value:
         if not integer_type():
             raise Unsupported(f"{name}: this process has no BLAS")
         return call_external(writer, external(), given)
 
-    def lowered(lowering: Any, given: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, given: Sequence[Any], signature: Signature) -> Foreign:
         return lowering.call_address(given[0], external().overloads[0], given[1:], "")
 
     python.__name__, python.__doc__ = name, doc
@@ -319,7 +322,7 @@ def philox(
         memory[k] = found[k]
 
 
-def _loop_call(function: int, data: int, count: int, *places: Any) -> None:
+def _loop_call(function: int, data: int, count: int, *places: Anything) -> None:
     views, steps = places[::2], places[1::2]
     pointers = (ctypes.c_void_p * len(views))(*[view.address for view in views])
     strides = (ctypes.c_ssize_t * len(views))(*[int(step) for step in steps])

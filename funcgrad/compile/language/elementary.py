@@ -12,6 +12,7 @@ from funcgrad.compile.language.external import External, Overload, external_word
 from funcgrad.compile.language.word import Elements, Sample, Word
 from funcgrad.compile.vecmath.registry import COMPLEX, FUNCTIONS, INTERNAL, function_symbol
 from funcgrad.later import Later
+from funcgrad.types import Anything, Number
 
 __all__ = ["ELEMENTARY_WORDS"]
 
@@ -51,14 +52,14 @@ def second(name: str, kind: str) -> tuple[float, ...]:
 def meaning(name: str) -> Callable[..., Any]:
     """The same function of NumPy's or SciPy's, found when Python runs a kernel."""
 
-    def meant(*arguments: Any) -> Any:
+    def meant(*arguments: Number) -> Number:
         kind = np.result_type(*arguments)
         return kind.type(_function(name)(*arguments))
 
     return meant
 
 
-def _function(name: str) -> Any:
+def _function(name: str) -> Anything:
     part, _, whole = name.partition("_")
     if whole in COMPLEX:
         complex_function = getattr(np, whole)
@@ -71,17 +72,17 @@ def _function(name: str) -> Any:
     return getattr(special, {"logistic": "expit"}.get(name, name))
 
 
-def _angle(digits: Any) -> Any:
+def _angle(digits: Number) -> Number:
     whole = int(np.finfo(digits.dtype).nmant) + 1
     return float(digits) * (0.5**whole * (math.pi / 2)) - math.pi / 4
 
 
-def _normal_cosine(radius: Any, digits: Any) -> Any:
+def _normal_cosine(radius: Number, digits: Number) -> Number:
     sine = math.sin(_angle(digits))
     return (0.5 - sine * sine) * 4.0 * float(radius)
 
 
-def _normal_sine(radius: Any, digits: Any) -> Any:
+def _normal_sine(radius: Number, digits: Number) -> Number:
     sine = math.sin(_angle(digits))
     return sine * math.sqrt(1.0 - sine * sine) * 4.0 * float(radius)
 

@@ -19,6 +19,7 @@ from funcgrad.compile.language.values import (
     promoted,
 )
 from funcgrad.compile.language.word import Known, Sample, Signature, Types, Word
+from funcgrad.types import Anything, Foreign, Number
 
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Instructions
@@ -103,7 +104,7 @@ def called_at_address(overload: Overload) -> Callable[..., Any]:
         C_TYPES[overload.result], *[C_TYPES[kind] for kind in overload.arguments[1:]]
     )
 
-    def call(address: int, *arguments: Any) -> Any:
+    def call(address: int, *arguments: Number) -> Number:
         function: Callable[..., Any] = prototype(int(address))
         given = [
             int(x.address) if kind == "ptr" else float(x) if kind[0] == "f" else int(x)
@@ -130,10 +131,10 @@ def external_word(
         found = external.chosen(given)
         return None if found is None else Signature(found.arguments, found.result)
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         return call_external(writer, external, arguments)
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         found = external.chosen(signature.arguments)
         assert found is not None
         if found.symbol:

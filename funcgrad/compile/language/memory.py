@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.compile.language.pointers import DTYPES, ElementView, Slot
 from funcgrad.compile.language.values import STORAGE, Type, Unsupported, Value, View
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, fixed, kinds
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Foreign
 
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
@@ -23,7 +23,7 @@ def view_word(storage: str) -> Word:
     """The word that reads a pointer as elements of a type."""
     name = f"as_{storage}"
 
-    def viewed(slot: Any, scope: int = 0) -> ElementView:
+    def viewed(slot: Anything, scope: int = 0) -> ElementView:
         return ElementView(slot.address, DTYPES[storage], slot)
 
     viewed.__name__ = name
@@ -38,14 +38,14 @@ def view_word(storage: str) -> Word:
             scope = int(known[1]) if isinstance(known[1], int) else None
         return Signature(tuple(given), View(storage, scope))
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         slot, *chosen = arguments
         if slot.type != "ptr":
             raise Unsupported(f"a view of {slot.type}")
         scope = chosen[0].known if chosen else slot.scope
         return Value(View(storage, scope if isinstance(scope, int) else None), slot.text)
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return arguments[0]
 
     element = STORAGE[storage][0]
@@ -68,7 +68,7 @@ def stack_word(storage: str) -> Word:
         written = len(given) == 1 and isinstance(known[0], int)
         return Signature(tuple(given), View(storage, None)) if written else None
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         (count,) = arguments
         if not isinstance(count.known, int):
             raise Unsupported("a local array whose length is not a constant")
@@ -76,7 +76,7 @@ def stack_word(storage: str) -> Word:
         length = count.known * (2 if storage in ("c64", "c128") else 1)
         return Value(View(storage, None), writer.allocate(memory, length, align=64))
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return lowering.allocated(STORAGE[storage][2] * lowering.known[0])
 
     text = f"few = stack_{storage}(2)\nfew[1] = a[i]\nout[i] = few[1]"
@@ -138,7 +138,7 @@ def free(memory: Anything) -> None:
 def direct_symbol(name: str, arguments: tuple[str, ...], result: str) -> Built:
     """A call of one of C's functions."""
 
-    def direct(writer: Any, given: Sequence[Value]) -> Value:
+    def direct(writer: Anything, given: Sequence[Value]) -> Value:
         values = [
             Value("ptr", value.text) if kind == "ptr" else writer.cast(value, kind)
             for value, kind in zip(given, arguments, strict=True)
@@ -152,7 +152,7 @@ def direct_symbol(name: str, arguments: tuple[str, ...], result: str) -> Built:
 def lowered_symbol(name: str) -> Built:
     """A call of one of C's functions."""
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return lowering.call(name, signature.result, arguments)
 
     return lowered

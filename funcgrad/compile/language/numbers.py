@@ -32,7 +32,7 @@ from funcgrad.compile.language.word import (
     Word,
     kinds,
 )
-from funcgrad.types import Number
+from funcgrad.types import Anything, Foreign, Number
 
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
@@ -58,7 +58,7 @@ def conversion(kind: str) -> Word:
     scalar = NUMBER_TYPES[kind]
     name = "boolean" if kind == "bool" else kind
 
-    def converted(x: Any) -> Any:
+    def converted(x: Number) -> Number:
         if kind[0] in "iu" and isinstance(x, float | np.floating):
             # Machines convert to 64 bits and keep the lowest.
             return np.asarray(x).astype(np.uint64 if kind == "u64" else np.int64).astype(scalar)[()]
@@ -73,12 +73,12 @@ def conversion(kind: str) -> Word:
         loses = is_number and is_complex(x) and not is_complex(kind) and kind != "bool"
         return Signature((x,), kind) if is_number and not loses else None
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         (x,) = arguments
         converted: Value = writer.cast(x, kind)
         return converted
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return lowering.converted(arguments[0], signature.arguments[0], kind)
 
     samples = (
@@ -224,14 +224,14 @@ def shift_right(x: Number, count: Number) -> Number:
     return np.right_shift(np.asarray(x).astype(_wide(x)), np.asarray(count).astype(_wide(x)))
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Number) -> type[np.uint64] | type[np.int64]:
     return np.uint64 if np.asarray(x).dtype.kind == "u" else np.int64
 
 
 def direct_shift(left: bool) -> Direct:
     """Processors look at the lowest bits of the count only. NumPy shifts everything out."""
 
-    def direct(writer: Any, arguments: Sequence[Value]) -> Value:
+    def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         x, count = arguments
         kind = "i64" if is_signed(x.type) else "u64"
         x, count = writer.cast(x, kind), writer.cast(count, kind)
@@ -251,7 +251,7 @@ def direct_shift(left: bool) -> Direct:
 def lowered_shift(left: bool) -> Lowered:
     """The same with Numba's builder."""
 
-    def lowered(lowering: Any, arguments: Sequence[Any], signature: Signature) -> Any:
+    def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         builder, (x, count) = lowering.builder, arguments
         last, zero = lowering.constant("u64", 63), lowering.constant("u64", 0)
         inside = builder.icmp_unsigned("<=", count, last)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.types import Array, Number
+
 __all__ = ["DTYPES", "ElementView", "Sizes", "Slot", "Table", "sizes", "table"]
 
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -39,16 +41,16 @@ class ElementView:
     def __init__(self, address: int, dtype: np.dtype[Any], keep: object = None) -> None:
         self.address, self.dtype, self.keep = address, dtype, keep
 
-    def _element(self, index: Any) -> Any:
+    def _element(self, index: Number) -> Array:
         where = self.address + int(index) * self.dtype.itemsize
         memory: Any = (ctypes.c_char * self.dtype.itemsize).from_address(where)
         return np.frombuffer(memory, self.dtype)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Number) -> Number:
         loaded = self._element(index)[0]
         return np.float32(loaded) if self.dtype == np.float16 else loaded
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Number, value: Number) -> None:
         self._element(index)[0] = value
 
     def shifted(self, count: int) -> ElementView:

@@ -13,13 +13,15 @@ from funcgrad.compile.language.calls import CALL_WORDS
 from funcgrad.compile.language.elementary import ELEMENTARY_WORDS
 from funcgrad.compile.language.memory import MEMORY_WORDS
 from funcgrad.compile.language.numbers import NUMBER_WORDS
+from funcgrad.compile.language.whole_numbers import WHOLE_WORDS
 from funcgrad.compile.language.word import Word
 
 __all__ = ["CONSTANTS", "NAMES", "OF_PYTHON", "WORDS"]
 
 WORDS: dict[str, Word] = {
     word.name: word
-    for word in (*NUMBER_WORDS, *ARITHMETIC_WORDS, *MEMORY_WORDS, *CALL_WORDS, *ELEMENTARY_WORDS)
+    for words in (NUMBER_WORDS, ARITHMETIC_WORDS, MEMORY_WORDS, CALL_WORDS, WHOLE_WORDS, ELEMENTARY_WORDS)
+    for word in words
 }
 """Every word by name."""
 

@@ -7,7 +7,7 @@ old one, and the names of the two are exchanged at the end of the trip.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.emit.statements import NestWriter, Writer
@@ -20,6 +20,7 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Program, Var
 from funcgrad.transforms.control.updates import unchanged_places
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -29,7 +30,12 @@ class Carry:
     """The carry of one loop, as its lowering sees it."""
 
     def __init__(
-        self, scheduler: Scheduler, body: Program, initial: Sequence[Atom], avals: Sequence[Aval], source: Any
+        self,
+        scheduler: Scheduler,
+        body: Program,
+        initial: Sequence[Atom],
+        avals: Sequence[Aval],
+        source: Anything,
     ) -> None:
         """Put the initial values where the loop changes them."""
         local = scheduler.local
@@ -54,6 +60,8 @@ class Carry:
         self.copies: list[tuple[View, View]] = []
         self.exchanged: list[tuple[str, str]] = []
         """Names of memory, and the names of what they mean from the next trip on."""
+        self.beside: dict[int, View] = {}
+        """Where a trip makes those arrays anew."""
         self.finals: list[Given] = list(self.given)
         """Where the results are when the loop has ended."""
 
@@ -88,9 +96,18 @@ class Carry:
             taken.add(found.buffer)
             if given.buffer in mine:
                 self.exchanged.append((given.buffer.name, found.buffer.name))
+                self.beside[k] = found
                 self.finals[k] = scheduler.buffer_like(self.avals[k], "last")
             else:
                 self.copies.append((given, found))
+
+    def copy_instead(self) -> None:
+        """Let arrays that a trip makes anew be copied back at its end: every name keeps its meaning."""
+        for k, found in self.beside.items():
+            given = self.finals[k] = self.given[k]
+            assert isinstance(given, View)
+            self.copies.append((given, found))
+        self.exchanged.clear()
 
     def begin(self, writer: Writer) -> None:
         """Before the first trip."""

@@ -7,19 +7,40 @@ from collections.abc import Sequence
 from funcgrad.compile.emit.interruptible_loops import counted_loop, flops_of, write_trip
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given, write_copy
+from funcgrad.compile.lower.counted import (
+    Limits,
+    bound_of_trips,
+    counted_run,
+    counters_in,
+    limits_of,
+    within_limits,
+)
 from funcgrad.compile.lower.elementwise import cast_name
-from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepared, special_of
+from funcgrad.compile.lower.held_programs import (
+    Given,
+    Held,
+    given_atoms,
+    prepared,
+    special_of,
+    write_decision,
+)
+from funcgrad.compile.lower.trips.independent import kept_by_trips
+from funcgrad.compile.lower.trips.lanes import emit_lanes, lanes_of
+from funcgrad.compile.lower.trips.shared import Trips, write_shared
 from funcgrad.compile.passes.nests import Special
 from funcgrad.compile.passes.numbers import NUMBERS, holds_numbers
-from funcgrad.compile.passes.ranges import Range, bound_by, growth_of, range_of_counter
+from funcgrad.compile.passes.ranges import bound_by, bound_of, growth_of, range_of_counter
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.taking_over import taken_over
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.avals import Aval
-from funcgrad.ir.program import Atom, Equation, Program
+from funcgrad.ir.program import Atom, Equation, Program, Var
+from funcgrad.ir.ranges import Range
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.step import Parts
 from funcgrad.transforms.control.sweeps import Inputs
+from funcgrad.transforms.control.undoing.room import Room
 from funcgrad.transforms.control.updates import changed_operands
 from funcgrad.transforms.control.while_loop import WhileLoop
 
@@ -31,44 +52,68 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     step, local = scan.step, scheduler.local
     parts = step.parts(equation.inputs)
     carry_outs, y_outs = step.results(equation.outputs)
-    turn, t = local.fresh("t"), ""
+    turn = local.fresh("t")
     t = local.fresh("row") if scan.reverse else turn
     body = prepared(local, step.program, [None] * (step.n_carry + step.n_xs) + list(parts.consts))
     carry = Carry(scheduler, body, parts.carry, step.carry_avals, equation.source)
     consts = given_atoms(scheduler, parts.consts)
     rows = [row_at(scheduler, x, t) for x in parts.xs]
     stacks = [scheduler.buffer_like(v.aval, local.named(v)) for v in y_outs]
-    ranges = [
-        range_of_counter(scheduler.ranges.of(x), growth_of(body, k), scan.length)
-        for k, x in enumerate(parts.carry)
-    ]
-    ranges += [scheduler.ranges.of(x) for x in (*parts.xs, *parts.consts)]
-    held = Held(scheduler, body, [*carry.given, *rows, *consts], ranges, range(len(carry.given)))
+    made = len(local.buffers)
+    ranges, counters = ranges_in_trips(scheduler, scan, body, parts), counters_in(body, scan.n_carry)
+    given, atoms = [*carry.given, *rows, *consts], [*[None] * (step.n_carry + step.n_xs), *parts.consts]
+    held = Held(scheduler, body, given, ranges, range(len(carry.given)), atoms, counters=counters)
     carry_results, y_results = step.results(held.program.outputs)
     for atom, stack in zip(y_results, stacks, strict=True):
         held.store(atom, stack.at(t))
     carry.results(scheduler, held, carry_results)
     held.finish()
+    kept, limits = kept_by_trips(body, step.n_carry), limits_of(scheduler, carry, counters)
 
     def emit(writer: Writer) -> None:
         carry.begin(writer)
         writer.comment(equation.source)
+        with within_limits(writer, limits, local.symbol(scan.length)):
+            emit_trips(writer)
+        carry.end(writer)
+
+    def emit_trips(writer: Writer) -> None:
         flops = flops_of(held.scheduler.steps)
+        if kept is not None:
+            known = list(zip(consts, [a.aval for a in parts.consts], strict=True))
+            trips = Trips(carry, kept, held, known, stacks, made, scan.length, flops)
+            if write_shared(writer, trips, own_step(scheduler, position), turn, t if scan.reverse else ""):
+                return
         with counted_loop(writer, turn, scan.length, flops):
             if scan.reverse:
                 writer.line(f"{t} = {local.symbol(scan.length)} - 1 - {turn}")
             held.emit(writer)
             carry.end_trip(writer)
-        carry.end(writer)
 
-    views = [*carry.views(), *stacks, *rows]
-    position = special_of(scheduler, "scan", emit, [held], views, carry.names())
-    last = scheduler.steps[position]
-    assert isinstance(last, Special)
-    last.flops *= max(scan.length, 1)
+    views = [*carry.views(), *stacks, *limits.views]
+    position = special_of(scheduler, "scan", emit, [held], views, carry.names(), rows)
+    own_step(scheduler, position).flops *= max(scan.length, 1)
     carry.define(scheduler, carry_outs, position)
     for v, stack in zip(y_outs, stacks, strict=True):
         scheduler.define_view(v, stack, position)
+
+
+def ranges_in_trips(
+    scheduler: Scheduler, scan: Scan, body: Program, parts: Parts[Atom]
+) -> list[Range | None]:
+    """What is known of the inputs of a body that is run a known number of times."""
+    carry = [
+        range_of_counter(scheduler.ranges.of(x), growth_of(body, k), scan.length)
+        for k, x in enumerate(parts.carry)
+    ]
+    return [*carry, *[scheduler.ranges.of(x) for x in (*parts.xs, *parts.consts)]]
+
+
+def own_step(scheduler: Scheduler, position: int) -> Special:
+    """The step that a lowering has made."""
+    step = scheduler.steps[position]
+    assert isinstance(step, Special)
+    return step
 
 
 def row_at(scheduler: Scheduler, x: Atom, t: str) -> View:
@@ -93,6 +138,26 @@ def counted_ranges(
     return [*found, *[scheduler.ranges.of(x) for x in inputs.consts[0]]]
 
 
+def counters_below(
+    scheduler: Scheduler, body: Program, deciding: Program, inputs: Inputs[Atom]
+) -> list[tuple[int, Var]]:
+    """The counters from zero on that are below a variable while the loop goes on."""
+    (carry,) = inputs.carries
+    found: list[tuple[int, Var]] = []
+    for k, x in enumerate(carry):
+        start, growth, place = scheduler.ranges.of(x), growth_of(body, k), bound_of(deciding, k)
+        bound = None if place is None or place < len(carry) else inputs.cond[place - len(carry)]
+        if (
+            start is not None
+            and start[0] >= 0
+            and growth is not None
+            and growth > 0
+            and isinstance(bound, Var)
+        ):
+            found.append((k, scheduler.ranges.name(bound)))
+    return found
+
+
 @lowers(WhileLoop)
 def lower_while(scheduler: Scheduler, equation: Equation) -> None:
     """A loop that goes on while a condition holds."""
@@ -108,17 +173,33 @@ def lower_while(scheduler: Scheduler, equation: Equation) -> None:
     condition = decides.value(decides.program.outputs[0])
     decides.finish()
     consts = given_atoms(scheduler, inputs.consts[0])
-    held = Held(scheduler, body, [*carry.given, *consts], ranges, range(len(carry.given)))
+    atoms = [*[None] * sweep.n_carry, *inputs.consts[0]]
+    below = counters_below(scheduler, body, deciding, inputs)
+    ends = bound_of_trips(body, deciding, inputs.cond)
+    counters = counters_in(body, sweep.n_carry if ends is not None else 0)
+    given = [*carry.given, *consts]
+    held = Held(scheduler, body, given, ranges, range(len(carry.given)), atoms, below, counters)
     carry.results(scheduler, held, held.program.outputs[: sweep.n_carry])
     held.finish()
+    if ends is not None:
+        lower_counted(scheduler, equation, carry, held, ends, limits_of(scheduler, carry, counters))
+        return
+
+    lanes = lanes_of(
+        deciding, carry, held, list(zip(consts, [a.aval for a in inputs.consts[0]], strict=True))
+    )
+    if lanes is not None:
+        carry.copy_instead()
+    emit_by_lanes = None if lanes is None else emit_lanes(lanes, lambda: own_step(scheduler, position))
 
     def emit(writer: Writer) -> None:
         carry.begin(writer)
         writer.comment(equation.source)
+        if emit_by_lanes is not None:
+            emit_by_lanes(writer)
+            return
         with writer.block("while True:"):
-            decides.emit(writer)
-            with writer.block(f"if not {condition}:"):
-                writer.line("break")
+            write_decision(writer, decides, condition, held)
             write_trip(writer, flops_of([*decides.scheduler.steps, *held.scheduler.steps]))
             held.emit(writer)
             carry.end_trip(writer)
@@ -126,6 +207,46 @@ def lower_while(scheduler: Scheduler, equation: Equation) -> None:
 
     position = special_of(scheduler, "while_loop", emit, [decides, held], carry.views(), carry.names())
     define_given(scheduler, equation.outputs, [carry.finals[r] for r in loop.results], position)
+
+
+def lower_counted(
+    scheduler: Scheduler,
+    equation: Equation,
+    carry: Carry,
+    held: Held,
+    ends: tuple[int, Atom],
+    limits: Limits,
+) -> None:
+    """A loop that goes on while a counter is below a bound."""
+    place, bound = ends
+    start, stop = carry.starts[place], scheduler.scalar(bound)
+    turn, count = scheduler.local.fresh("t"), scheduler.local.fresh("count")
+
+    def emit(writer: Writer) -> None:
+        writer.comment(equation.source)
+        writer.line(f"{count} = {stop} - {start}")
+        carry.begin(writer)
+        with (
+            within_limits(writer, limits, count),
+            counted_run(writer, turn, count, flops_of(held.scheduler.steps)),
+        ):
+            held.emit(writer)
+            carry.end_trip(writer)
+        carry.end(writer)
+
+    names, views = [*carry.names(), stop], [*carry.views(), *limits.views]
+    position = special_of(scheduler, "while_loop", emit, [held], views, names)
+    results = equation.primitive.loop.results
+    define_given(scheduler, equation.outputs, [carry.finals[r] for r in results], position)
+
+
+@lowers(Room)
+def lower_room(scheduler: Scheduler, equation: Equation) -> None:
+    """Memory, and nothing written into it."""
+    (out,) = equation.outputs
+    memory = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    memory.buffer.is_log = True
+    scheduler.define_view(out, memory)
 
 
 @lowers(Cond)
@@ -153,7 +274,10 @@ def lower_cond(scheduler: Scheduler, equation: Equation) -> None:
         for place, v in enumerate(equation.outputs)
     ]
     ranges = [scheduler.ranges.of(x) for x in operands]
-    branches = [Branch(scheduler, body, given, ranges, sorted(memory), results, set(kept)) for body in bodies]
+    changeable, places = sorted(memory), set(kept)
+    branches = [
+        Branch(scheduler, body, given, ranges, operands, changeable, results, places) for body in bodies
+    ]
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
@@ -176,11 +300,12 @@ class Branch:
         body: Program,
         given: Sequence[Given],
         ranges: Sequence[Range | None],
+        atoms: Sequence[Atom],
         changeable: Sequence[int],
         results: Sequence[Given],
         in_place: set[int],
     ) -> None:
-        self.held = held = Held(scheduler, body, given, ranges, changeable)
+        self.held = held = Held(scheduler, body, given, ranges, changeable, atoms)
         self.numbers: list[tuple[str, str, Aval]] = []
         self.copies: list[tuple[View, View]] = []
         for place, (result, atom) in enumerate(zip(results, held.program.outputs, strict=True)):

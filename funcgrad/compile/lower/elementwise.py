@@ -73,23 +73,27 @@ def call_template(equation: Equation, constant: Callable[[str, int], str]) -> st
         return None
     # A function among the members of a class comes out as a method.
     address = njit_calls.number_function(getattr(form, "__func__", form), len(equation.inputs))
-    operands = ", ".join([f"f64({{{k}}})" for k in range(len(equation.inputs))])
-    call = f"call_number({constant(equation.primitive.name, address)}, {operands})"
-    out = equation.outputs[0].aval.dtype
-    return call if out == np.float64 else f"{cast_name(out)}({call})"
+    name = constant(equation.primitive.name, address)
+    return number_call(name, len(equation.inputs), equation.outputs[0].aval.dtype)
 
 
 def address_template(equation: Equation, constant: Callable[[str, int], str]) -> str | None:
     """The call of SciPy's function of doubles for one element; None where there is none."""
     name: str = getattr(equation.primitive, "at_address", "")
-    atoms = [*equation.inputs, *equation.outputs]
-    if not name or any(a.aval.dtype != np.float64 for a in atoms):
+    out = equation.outputs[0].aval.dtype
+    if not name or not {*[a.aval.dtype for a in equation.inputs], out} <= FLOATS:
         return None
     address = function_of_numbers(name, len(equation.inputs))
     if address is None:
         return None
-    operands = ", ".join([f"{{{k}}}" for k in range(len(equation.inputs))])
-    return f"call_number({constant(f'scipy_{name}', address)}, {operands})"
+    return number_call(constant(f"scipy_{name}", address), len(equation.inputs), out)
+
+
+def number_call(address: str, operands: int, out: np.dtype[Any]) -> str:
+    """The call of a function of doubles at an address, rounded to the dtype of the result."""
+    given = ", ".join([f"f64({{{k}}})" for k in range(operands)])
+    call = f"call_number({address}, {given})"
+    return call if out == np.float64 else f"{cast_name(out)}({call})"
 
 
 FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
@@ -10,11 +11,12 @@ from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import joined_steps
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
-from funcgrad.compile.passes.ranges import Range
+from funcgrad.compile.passes.ranges import Counter
 from funcgrad.compile.passes.schedule import Scheduler
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import View
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ir.ranges import Range
 from funcgrad.transforms.control.updates import reads_first
 from funcgrad.transforms.simplify import simplify_program
 
@@ -63,11 +65,25 @@ class Held:
         inputs: Sequence[Given],
         ranges: Sequence[Range | None],
         changeable: Sequence[int] = (),
+        atoms: Sequence[Atom | None] = (),
+        below: Sequence[tuple[int, Var]] = (),
+        counters: Mapping[int, Counter] = MappingProxyType({}),
     ) -> None:
-        """Schedule a prepared Program; some of its inputs are memory that it may change."""
+        """Schedule a prepared Program; some of its inputs are memory that it may change.
+
+        `atoms` are those of the Program around it that its inputs are, None for what a loop carries; what is
+        `below` says which of its inputs, that are not negative, are less than which variable there, and
+        `counters` which of them the loop counts.
+        """
         self.program = program
         self.scheduler = type(outer)(outer.local, count_uses(self.program))
         self.scheduler.inside = True
+        if atoms:
+            self.scheduler.ranges.enter(outer.ranges, program, atoms)
+        for k, bound in below:
+            self.scheduler.ranges.note_below(program.inputs[k], bound)
+        for k, counter in counters.items():
+            self.scheduler.ranges.note_counter(program.inputs[k], counter)
         self.scheduler.held.update(
             [x.buffer for k, x in enumerate(inputs) if isinstance(x, View) and k not in changeable]
         )
@@ -121,11 +137,28 @@ class Held:
         fills = [view for step in self.scheduler.steps if isinstance(step, Nest) for view, _ in step.fills]
         return [*[pair for step in self.steps for pair in step.views()], *[(view, True) for view in fills]]
 
+    def failing(self) -> str | None:
+        """What is not zero once a step has failed; None where none of them can.
+
+        A ``while`` goes on by numbers that a failure has made meaningless: it may never end.
+        """
+        flags = [v.buffer.name for v, written in self.views() if written and v.buffer.role == "failure"]
+        return f"{flags[0]}[0] != 0" if flags else None
+
     @property
     def copies(self) -> list[tuple[Any, Any]]:
         """The arrays that are copied on every trip, with the user's lines."""
         inner = [c for step in self.scheduler.steps if isinstance(step, Special) for c in step.copies]
         return [*self.scheduler.copies, *inner]
+
+
+def write_decision(writer: Writer, decides: Held, condition: str, body: Held) -> None:
+    """Leave a ``while`` where its condition does not hold, or where a step has failed."""
+    decides.emit(writer)
+    for leaves in (f"not {condition}", decides.failing() or body.failing()):
+        if leaves is not None:
+            with writer.block(f"if {leaves}:"):
+                writer.line("break")
 
 
 def given_atoms(scheduler: Scheduler, atoms: Sequence[Atom]) -> list[Given]:
@@ -140,11 +173,12 @@ def special_of(
     held: Sequence[Held],
     views: Sequence[View],
     names: Sequence[str],
+    rows: Sequence[View] = (),
 ) -> int:
-    """A step that emits held Programs, with all that they use."""
+    """A step that emits held Programs, with all that they use: views it writes, and rows it only reads."""
     pairs = [pair for h in held for pair in h.views()]
     used = {name for h in held for name in h.used} | set(names)
-    reads = [view for view, written in pairs if not written]
+    reads = [*rows, *[view for view, written in pairs if not written]]
     writes = [view for view, written in pairs if written]
     flops = sum(step.flops for h in held for step in h.scheduler.steps)
     position = scheduler.special(

@@ -63,14 +63,19 @@ class Positions:
         """The elements of an array at the positions, as a view of the nest's shape."""
         terms = []
         for axis, index in zip(self.axes, self.indices, strict=True):
-            place = self.place(nest, index, self.x_shape[axis], source)
+            n = self.x_shape[axis]
+            sure = axis == 0 and view.buffer.is_log and self.scheduler.ranges.is_limited(index, n)
+            place = self.place(nest, index, n, source, sure)
             terms.append((place, view.strides[axis]))
         strides = (*[0] * len(self.selected), *[view.strides[a] for a in self.kept])
         return squeezed_view(View(view.buffer, self.shape, strides, view.offset, (*view.base, *terms)))
 
-    def place(self, nest: Nest, index: Atom, n: int, source: Source | None) -> str:
-        """The local that holds a position, made in the nest; the flag is raised where it is out of bounds."""
-        key = ("place", index, n, self.shape)
+    def place(self, nest: Nest, index: Atom, n: int, source: Source | None, sure: bool = False) -> str:
+        """The local that holds a position, made in the nest; the flag is raised where it is out of bounds.
+
+        None is where that is `sure`.
+        """
+        key = ("place", index, n, self.shape, sure)
         found = nest.memo.get(key)
         if found is not None:
             return found
@@ -80,7 +85,7 @@ class Positions:
         operand: Operand = scheduler.operand(atom, nest, moves)
         if isinstance(operand, Load) and holds_numbers(operand.view.buffer):
             operand = Load(replace(operand.view, buffer=NUMBERS))
-        low, high = scheduler.ranges.of(index) or (-n - 1, n)
+        low, high = (0, n - 1) if sure else scheduler.ranges.of(index) or (-n - 1, n)
         i64 = np.dtype(np.int64)
         place = local.fresh("index")
         nest.body.append(Let(place, "i64({0})", (operand,), i64, 1, source))

@@ -12,13 +12,20 @@ from collections.abc import Sequence
 from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_leaving, write_trip
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given
-from funcgrad.compile.lower.held_programs import Given, Held, given_atoms, prepared, special_of
-from funcgrad.compile.passes.ranges import Range
+from funcgrad.compile.lower.held_programs import (
+    Given,
+    Held,
+    given_atoms,
+    prepared,
+    special_of,
+    write_decision,
+)
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.callers.call_layout import Left
 from funcgrad.ir.avals import Aval, dtype_name
 from funcgrad.ir.program import Equation, Program
+from funcgrad.ir.ranges import Range
 from funcgrad.transforms.control.sweeps import Sweep
 from funcgrad.transforms.control.while_loop import WhileSweeps
 
@@ -165,9 +172,7 @@ def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count
     for tape in first.tapes:
         tape.begin(writer, capacity)
     with writer.block("while True:"):
-        decides.emit(writer)
-        with writer.block(f"if not {condition}:"):
-            writer.line("break")
+        write_decision(writer, decides, condition, first.held)
         with writer.block(f"if {count} == {turns.next}:"):
             with writer.block(f"if {count} == {capacity}:"):
                 writer.line(f"{capacity} = {capacity} * 2")

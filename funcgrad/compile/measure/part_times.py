@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.segments import Reason, Segment, segments_of
-from funcgrad.compile.runtime.executable import Executable, native_call
+from funcgrad.compile.runtime.executable import executable_of_kernel
 from funcgrad.ir.program import Equation, Program
 
 __all__ = ["PartTime", "part_times", "seconds_of"]
@@ -51,9 +51,7 @@ def function_of(segment: Segment) -> Callable[..., Sequence[Any]]:
     """What runs a part."""
     if not segment.native:
         return segment.evaluate
-    made = Executable(segment.program, [make_kernel(segment.program)])
-    made.call = native_call(made.kernels[0], segment.program)
-    return made.run
+    return executable_of_kernel(make_kernel(segment.program), segment.program).run
 
 
 def seconds_of(run: Callable[..., Any], *args: object) -> float:

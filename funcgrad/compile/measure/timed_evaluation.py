@@ -31,6 +31,7 @@ from funcgrad.transforms.control.running import (
 )
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.while_loop import Loop
+from funcgrad.types import Array, Arrays
 
 
 class TimedWriter(Writer):
@@ -85,7 +86,7 @@ def taken_apart(primitive: object, places: list[Place]) -> Callable[..., Any] | 
 def whole_results(run: Run, captured: Sequence[Any]) -> Callable[..., Any]:
     """A run whose results share no memory with what it is given."""
 
-    def evaluate(*values: Any) -> Any:
+    def evaluate(*values: Array) -> Arrays:
         return owned(run(*values), [*values, *captured])
 
     return evaluate
@@ -94,7 +95,7 @@ def whole_results(run: Run, captured: Sequence[Any]) -> Callable[..., Any]:
 def chosen_branch(branches: Sequence[Run], captured: Sequence[Any]) -> Callable[..., Any]:
     """The branch at the index that comes first."""
 
-    def evaluate(*values: Any) -> Any:
+    def evaluate(*values: Array) -> Arrays:
         k = min(max(int(values[0]), 0), len(branches) - 1)
         return owned(branches[k](*values[1:]), [*values, *captured])
 
@@ -104,7 +105,7 @@ def chosen_branch(branches: Sequence[Run], captured: Sequence[Any]) -> Callable[
 def first_arguments(run: Callable[..., Any], count: int) -> Callable[..., Any]:
     """A function of the first arguments: a custom rule is given more than its function reads."""
 
-    def evaluate(*values: Any) -> Any:
+    def evaluate(*values: Array) -> Arrays:
         return run(*values[:count])
 
     return evaluate

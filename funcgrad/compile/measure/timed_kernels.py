@@ -24,6 +24,7 @@ from funcgrad.compile.passes.nests import Nest
 from funcgrad.compile.passes.schedule import NotLowered
 from funcgrad.compile.passes.segments import Reason, segments_of
 from funcgrad.compile.runtime.binaries import loaded_kernel
+from funcgrad.compile.runtime.call_facts import facts_of
 from funcgrad.compile.runtime.callers.caller import make_caller
 from funcgrad.compile.runtime.executable import call_layout, compiled, conformed
 from funcgrad.errors import FuncgradError
@@ -101,7 +102,7 @@ class KernelPiece:
         self.kernel = make_kernel(program, write)
         self.places, self._slots = writers[0].places, writers[0].slots
         loaded = loaded_kernel(self.kernel.code, self.kernel.functions)
-        layout = call_layout(self.kernel, program, strict=False, single=False, donated=frozenset())
+        layout = call_layout(facts_of(self.kernel), program, strict=False, single=False, donated=frozenset())
         self._call = make_caller(loaded.addresses[self.kernel.name], layout, loaded)
         self._calls: list[tuple[float, int]] = []
         """When calls began, by the system's clock and by the processor's."""

@@ -23,6 +23,10 @@ from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import dtype_name
 
 CHUNKS = 16
+FEWEST_TURNS = 8
+"""Turns of the outermost loop from which it is divided: some chunks may be empty."""
+LINE = 64
+"""Bytes of a cache line."""
 LARGEST_PRIVATE = 4096
 """Elements up to which every chunk has memory of its own to add to."""
 
@@ -115,7 +119,11 @@ def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], n
     """A step made ready for threads; None where it is short, or its turns depend on each other."""
     nests = list(nests_of(step))
     loops = step.loops if isinstance(step, Joined) else [loops_of(nests[0])]
-    if not loops[0] or loops[0][0].size < 2 * CHUNKS or seconds(nests) < SHORTEST:
+    if not loops[0] or loops[0][0].size < FEWEST_TURNS or seconds(nests) < SHORTEST:
+        return None
+    if loops[0][0].size < 2 * CHUNKS and not all(
+        lie_apart(nest, turns[0]) for nest, turns in zip(nests, loops, strict=True)
+    ):
         return None
     if any(nest.ordered for nest in nests) or any(
         not divisible(s, turns[0], nests) for nest, turns in zip(nests, loops, strict=True) for s in nest.body
@@ -127,7 +135,7 @@ def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], n
     rows = dict(step.rows) if isinstance(step, Joined) else {}
     for buffer, row in rows.items():
         # A cache line between the chunks' rows.
-        rows[buffer] = -(-row * buffer.dtype.itemsize // 64) * 64 // buffer.dtype.itemsize
+        rows[buffer] = -(-row * buffer.dtype.itemsize // LINE) * LINE // buffer.dtype.itemsize
         buffer.size = rows[buffer] * CHUNKS
     made = Shared(local.distinct(f"{name}_part"), nests, loops, rows)
     for n in outside:
@@ -141,9 +149,24 @@ def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], n
     return made
 
 
+def lie_apart(nest: Nest, outermost: Loop) -> bool:
+    """Whether what two turns of the outermost loop write lies in other cache lines.
+
+    Where it does not, as in columns of a matrix in rows, threads would wait for each other's lines in every
+    turn of the inner loops.
+    """
+    if len(nest.shape) == 1:
+        return True
+    axis = outermost.axes[-1]
+    written = [view for view, is_written in nest.views() if is_written and len(view.shape) == len(nest.shape)]
+    # What all turns write, each chunk has for itself.
+    steps = [abs(view.strides[axis]) * view.buffer.dtype.itemsize for view in written]
+    return all(not step or step >= LINE for step in steps)
+
+
 def private_size(buffer: Buffer) -> int:
     """The elements that each chunk has for itself: whole cache lines."""
-    return -(-buffer.size * buffer.dtype.itemsize // 64) * 64 // buffer.dtype.itemsize
+    return -(-buffer.size * buffer.dtype.itemsize // LINE) * LINE // buffer.dtype.itemsize
 
 
 def seconds(nests: Sequence[Nest]) -> float:

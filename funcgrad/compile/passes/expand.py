@@ -43,7 +43,7 @@ class Rewriter:
         self.captured: list[Any] = []
         self.source: Any = None
 
-    def __call__(self, primitive: Any, *inputs: Atom) -> Var:
+    def __call__(self, primitive: AnyPrimitive, *inputs: Atom) -> Var:
         """The result of a new equation."""
         aval = primitive.inferred(tuple([a.aval for a in inputs]))
         out = Var(aval)

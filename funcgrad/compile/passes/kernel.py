@@ -24,14 +24,19 @@ from funcgrad.compile.lower import (
     numpy_loops,
     reductions,
     slice_updates,
+    sliding_sums,
     sorting,
     sweeps,
+    whole_numbers,
 )
 from funcgrad.compile.lower.linear_algebra import (
+    banded_systems,
     contractions,
     decompositions,
     factorizations,
+    pivoted_factors,
     small_matrices,
+    squarings,
     substitution,
     systems,
     triangles,
@@ -56,7 +61,7 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 
 LOWERED_BY = (
-    *(axis_positions, contractions, control, convolutions, cumulative, decompositions, draws),
+    *(axis_positions, banded_systems, contractions, control, convolutions, cumulative, decompositions, draws),
     *(
         factorizations,
         fourier,
@@ -64,16 +69,19 @@ LOWERED_BY = (
         indexing,
         native_calls,
         numpy_loops,
+        pivoted_factors,
         reductions,
         rejected_draws,
         slice_updates,
+        sliding_sums,
         small_matrices,
         sorting,
+        squarings,
         substitution,
         sweeps,
         systems,
     ),
-    triangles,
+    *(triangles, whole_numbers),
 )
 """The modules that say how primitives are lowered: importing them registers it."""
 
@@ -142,8 +150,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     taken = (*NAMES_OF_KERNELS, *NAMES_OF_CHUNKS)
     local = Locals(taken)
     local.name_all(variable_names(program, taken))
-    uses = count_uses(program)
-    scheduler = Scheduler(local, uses)
+    scheduler = Scheduler(local, count_uses(program))
     prologue: list[tuple[str, Buffer]] = []
     for k, v in enumerate(program.inputs):
         define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), prologue)
@@ -176,8 +183,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     head = heading(name, local, buffers, prologue, numbers_in_memory, body)
     return Kernel(
         name,
-        "\n\n\n".join(["\n".join(lines) for lines in (*groups, *outlined, [*head, *(body or ["    pass"])])])
-        + "\n",
+        text_of((*groups, *outlined, [*head, *(body or ["    pass"])])),
         (name, *[step.name for step, _ in writer.functions]),
         tuple(buffers),
         offsets,
@@ -185,6 +191,11 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
         tuple(local.symbols),
         steps,
     )
+
+
+def text_of(functions: Sequence[Sequence[str]]) -> str:
+    """The text of a module of functions, each given as its lines."""
+    return "\n\n\n".join(["\n".join(lines) for lines in functions]) + "\n"
 
 
 def define_input(scheduler: Scheduler, v: Var, buffer: Buffer, prologue: list[tuple[str, Buffer]]) -> None:

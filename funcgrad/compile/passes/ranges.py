@@ -10,21 +10,80 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ir.ranges import RULES, Range
 from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.types import Array
-
-Range = tuple[int, int]
-"""The least and the greatest value."""
 
 MOVEMENTS = frozenset({"broadcast", "reshape", "permute", "slice", "flip", "gather", "stop_gradient"})
 """Operations whose results are elements of their first input."""
 
+IDLE: Mapping[str, Range] = {"add": (0, 0), "sub": (0, 0), "floor_divide": (1, 1), "mul": (1, 1)}
+"""What changes nothing as a second operand."""
+
+
+class Counter:
+    """A number that a loop carries, and that each trip makes one greater or one less.
+
+    Indices into logs, arrays with an element for each run of a body, are such a number, or one less. They are
+    not looked at in every trip: how far they may go is asked once, before the loop.
+    """
+
+    def __init__(self, growth: int) -> None:
+        self.growth = growth
+        self.limits: list[tuple[int, int]] = []
+        """What is added to it to give an index, and how many elements there are."""
+
 
 class Ranges:
-    """The ranges of the integers of one Program."""
+    """The ranges of the integers of one Program, and some of their sums.
+
+    Of ``for j in range(i + 1, n): a[j]`` the loop has a counter that stays below ``n - (i + 1)``, and ``j``
+    is the sum of that counter and of ``i + 1``. It is below ``n``, which the two ranges alone do not say.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Var, Range] = {}
+        self._names: dict[Var, Var] = {}
+        """Variables that are the same number as another, which is in a Program around this one or here."""
+        self._rooms: dict[Var, tuple[int, Var]] = {}
+        """Of variables that, where they are positive, are at most this number less that variable."""
+        self._below: dict[Var, Var] = {}
+        """Variables that are at least zero and less than another."""
+        self._one_less: dict[Var, Var] = {}
+        """Variables that are another less one."""
+        self._counters: dict[Var, Counter] = {}
+
+    def enter(self, outer: Ranges, program: Program, atoms: Sequence[Atom | None]) -> None:
+        """Take over what is known around a Program, of which some inputs are atoms there."""
+        self._rooms, self._below = dict(outer._rooms), dict(outer._below)
+        self._one_less, self._counters = dict(outer._one_less), dict(outer._counters)
+        for v, atom in zip(program.inputs, atoms, strict=True):
+            if isinstance(atom, Var):
+                self._names[v] = outer.name(atom)
+
+    def name(self, v: Var) -> Var:
+        """The variable that is meant."""
+        return self._names.get(v, v)
+
+    def note_below(self, v: Var, bound: Var) -> None:
+        """Say that a variable is at least zero, and below a bound that has this name."""
+        self._below[v] = bound
+
+    def note_counter(self, v: Var, counter: Counter) -> None:
+        """Say that a variable is what a loop counts."""
+        self._counters[v] = counter
+
+    def is_limited(self, index: Atom, n: int) -> bool:
+        """Whether a loop sees to it that an index of an axis of `n` elements is within it."""
+        if not isinstance(index, Var):
+            return False
+        v, offset = self.name(index), 0
+        if v not in self._counters:
+            v, offset = self._one_less.get(v, v), -1
+        counter = self._counters.get(v)
+        if counter is not None:
+            counter.limits.append((offset, n))
+        return counter is not None
 
     def of(self, atom: Atom) -> Range | None:
         """The range of a variable or a number, if it is known."""
@@ -47,12 +106,62 @@ class Ranges:
             return
         if name in MOVEMENTS or name == "cast":
             self.note(out, self.of(inputs[0]))
+        elif name == "searchsorted":
+            self.note(out, (0, inputs[0].aval.shape[-1]))
         elif name == "where":
             self.note(out, joined([self.of(a) for a in inputs[1:]]))
         elif name in RULES:
             operands = [self.of(a) for a in inputs]
             if all(x is not None for x in operands):
                 self.note(out, RULES[name](*operands))
+            if not out.aval.shape and len(inputs) == 2:
+                self._follow_sums(name, inputs[0], inputs[1], out)
+
+    def _follow_sums(self, name: str, x: Atom, y: Atom, out: Var) -> None:
+        """Note what follows for the sums of a counter and where it begins."""
+        if x.aval.dtype != out.aval.dtype or y.aval.dtype != out.aval.dtype:
+            return
+        if isinstance(y, Var) and name == "add" and self.of(x) == (0, 0):
+            self._names[out] = self.name(y)
+        elif not isinstance(x, Var):
+            if name == "sub" and isinstance(y, Var):
+                self._note_room(x, y, out)
+        elif self.of(y) == IDLE.get(name):
+            self._names[out] = self.name(x)
+        elif name == "maximum" and self.of(y) == (0, 0) and self.name(x) in self._rooms:
+            self._rooms[out] = self._rooms[self.name(x)]
+        elif name == "sub":
+            self._follow_difference(x, y, out)
+        elif name == "add" and isinstance(y, Var):
+            self._note_sum(x, y, out)
+            self._note_sum(y, x, out)
+
+    def _note_room(self, x: Atom, y: Var, out: Var) -> None:
+        """Note that ``x - y``, where it is positive, leaves room up to the greatest `x`."""
+        whole = self.of(x)
+        # Less than zero less anything may be less than any whole number, and turn positive.
+        if whole is not None and whole[0] >= 0:
+            self._rooms[out] = (whole[1], self.name(y))
+
+    def _follow_difference(self, x: Var, y: Atom, out: Var) -> None:
+        if self.of(y) == (1, 1):
+            self._one_less[out] = self.name(x)
+        elif isinstance(y, Var):
+            bound = self._one_less.get(x)
+            most = None if bound is None else self._known.get(x)
+            if bound is not None and self._below.get(self.name(y)) is bound and most is not None:
+                self.note(out, (0, max(most[1], 0)))
+                self._below[out] = bound
+            else:
+                self._note_room(x, y, out)
+
+    def _note_sum(self, x: Var, y: Var, out: Var) -> None:
+        """Note that a counter and where it begins are less than what its bound was made of."""
+        bound = self._below.get(self.name(x))
+        room = None if bound is None else self._rooms.get(bound)
+        found = self._known.get(out)
+        if room is not None and found is not None and room[1] is self.name(y):
+            self.note(out, (found[0], max(min(found[1], room[0] - 1), found[0])))
 
     def of_array(self, array: Array) -> Range | None:
         """The range of the elements of an array that is known."""
@@ -74,60 +183,6 @@ def joined(ranges: Sequence[Range | None]) -> Range | None:
     return min(low for low, _ in known), max(high for _, high in known)
 
 
-def sum_range(x: Range, y: Range) -> Range:
-    """``x + y``."""
-    return x[0] + y[0], x[1] + y[1]
-
-
-def difference_range(x: Range, y: Range) -> Range:
-    """``x - y``."""
-    return x[0] - y[1], x[1] - y[0]
-
-
-def product_range(x: Range, y: Range) -> Range:
-    """``x * y``."""
-    corners = [a * b for a in x for b in y]
-    return min(corners), max(corners)
-
-
-def negative_range(x: Range) -> Range:
-    """``-x``."""
-    return -x[1], -x[0]
-
-
-def maximum_range(x: Range, y: Range) -> Range:
-    """``maximum(x, y)``."""
-    return max(x[0], y[0]), max(x[1], y[1])
-
-
-def minimum_range(x: Range, y: Range) -> Range:
-    """``minimum(x, y)``."""
-    return min(x[0], y[0]), min(x[1], y[1])
-
-
-def remainder_range(x: Range, y: Range) -> Range | None:
-    """``x % y``, for a positive divisor."""
-    return (0, y[1] - 1) if y[0] > 0 else None
-
-
-def quotient_range(x: Range, y: Range) -> Range | None:
-    """``x // y``, for a positive divisor."""
-    return (min(x[0] // d for d in y), max(x[1] // d for d in y)) if y[0] > 0 else None
-
-
-RULES: Mapping[str, Callable[..., Range | None]] = {
-    "add": sum_range,
-    "sub": difference_range,
-    "mul": product_range,
-    "neg": negative_range,
-    "maximum": maximum_range,
-    "minimum": minimum_range,
-    "remainder": remainder_range,
-    "mod": remainder_range,
-    "floor_divide": quotient_range,
-}
-
-
 def growth_of(body: Program, place: int) -> int | None:
     """What every trip adds to a part of the carry, if that is one number."""
     v, atom = body.inputs[place], body.outputs[place]
@@ -136,10 +191,12 @@ def growth_of(body: Program, place: int) -> int | None:
     if atom is v:
         return 0
     for equation in body.equations:
-        if equation.outputs[0] is atom and equation.primitive.name == "add":
+        if equation.outputs[0] is atom and equation.primitive.name in ("add", "sub"):
             others = [x for x in equation.inputs if x is not v]
             if len(others) == 1 and isinstance(others[0], Literal):
-                return int(others[0].value)
+                if equation.primitive.name == "add":
+                    return int(others[0].value)
+                return -int(others[0].value) if equation.inputs[0] is v else None
     return None
 
 
@@ -149,6 +206,16 @@ def range_of_counter(start: Range | None, growth: int | None, trips: int) -> Ran
         return None
     reach = growth * max(trips - 1, 0)
     return start[0] + min(reach, 0), start[1] + max(reach, 0)
+
+
+def bound_of(cond: Program, place: int) -> int | None:
+    """Which input of a condition a part of the carry is less than, if that is the condition."""
+    for equation in cond.equations:
+        if equation.outputs[0] is cond.outputs[0] and equation.primitive.name == "less":
+            left, right = equation.inputs
+            if left is cond.inputs[place] and isinstance(right, Var) and right in cond.inputs:
+                return cond.inputs.index(right)
+    return None
 
 
 def bound_by(cond: Program, place: int, ranges: Callable[[int], Range | None]) -> int | None:

@@ -18,20 +18,25 @@ from funcgrad.ops.arrays.movement import Flip
 from funcgrad.ops.arrays.slicing import Slice
 from funcgrad.ops.arrays.structure import Broadcast, Permute, Reshape
 from funcgrad.ops.linalg.matrices import MatrixDiagonal
+from funcgrad.types import Anything
 
 
 class Buffer:
     """A block of memory that a kernel is given: an input, a captured array, an output or scratch."""
 
-    __slots__ = ("dtype", "first", "last", "name", "role", "shape", "size", "source")
+    __slots__ = ("dtype", "first", "is_log", "last", "name", "role", "shape", "size", "source")
 
-    def __init__(self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Any = None) -> None:
+    def __init__(
+        self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Anything = None
+    ) -> None:
         self.name = name
         self.dtype = dtype
         self.size = size
         """Number of elements."""
         self.shape: Shape = ()
         """The shape of the array that it holds, where it holds one."""
+        self.is_log = False
+        """Whether it has an element for each run of the body of a loop."""
         self.role = role
         """``input``, ``captured``, ``output``, ``scratch``, ``clock``, ``failure``, ``signals`` or
         ``tape``; of an ``index``, which is no memory, the k-th element is k."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
+from functools import partial
 from threading import RLock
 from weakref import WeakValueDictionary
 
 from funcgrad.compile.engines.binary import Binary, pack, unpack
 from funcgrad.compile.engines.compiler_process import CompilerProcess
 from funcgrad.compile.engines.llvm import Loaded, compile_ir, keep_through_forks
+from funcgrad.compile.runtime.beside import compile_run_time, run_time_beside
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.threads import placed
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
@@ -57,10 +58,16 @@ def key_of(source: str, flags: frozenset[str]) -> bytes:
 
 def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Binary:
     """The machine code of a source, compiled now: in a process of its own if it takes long."""
-    # The process begins while this one translates.
-    with CompilerProcess() if len(source) >= LARGE_SOURCE else nullcontext() as process:
-        engine, modules = choice.modules_of(source, functions, flags)
-        code, needs = compile_ir(modules, functions, process=process)
+    if len(source) >= LARGE_SOURCE:
+        # The process begins while this one translates.
+        with CompilerProcess() as process:
+            engine, modules = choice.modules_of(source, functions, flags)
+            run_time = partial(compile_run_time, source)
+            code, needs = compile_ir(modules, functions, process=process, meanwhile=run_time)
+    else:
+        with run_time_beside(source):
+            engine, modules = choice.modules_of(source, functions, flags)
+            code, needs = compile_ir(modules, functions)
     return Binary(code, functions, needs, engine)
 
 

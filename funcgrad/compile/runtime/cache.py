@@ -35,7 +35,17 @@ except ImportError:  # pragma: no cover - other interpreters
 from funcgrad.compile.engines.llvm import host_cpu, triple
 from funcgrad.ir.presenters import presenter
 
-__all__ = ["Cache", "CacheInfo", "CacheWarning", "cache_info", "clear_cache", "current", "lookup", "store"]
+__all__ = [
+    "Cache",
+    "CacheInfo",
+    "CacheWarning",
+    "cache_info",
+    "clear_cache",
+    "current",
+    "files_of",
+    "lookup",
+    "store",
+]
 
 _MAGIC = b"fgcache2"
 _HEADER = struct.Struct("<8s20s16sQ")  # magic, digest of the key, checksum, length of the payload
@@ -130,6 +140,16 @@ class Cache:
         else:
             self.hits += 1
         return payload
+
+    def holds(self, key: bytes) -> bool:
+        """Whether there is an entry under a key, sound or not: nothing is read."""
+        path = self._path(_digest(key))
+        return path is not None and path.exists()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is stored is kept."""
+        return self.directory is not None and self._is_usable(self.directory)
 
     def store(self, key: bytes, payload: bytes) -> None:
         """Keep a payload under a key, if possible."""
@@ -382,17 +402,19 @@ def _environment_parts() -> tuple[object, ...]:
 
     # The place of NumPy stands for its build: two of one version may bring different libraries.
     versions = (llvmlite.__version__, np.__version__, np.__file__, sys.implementation.cache_tag)
-    return (_MAGIC, *versions, triple(), *host_cpu(), *_compiler_files())
+    return (_MAGIC, *versions, triple(), *host_cpu(), *files_of(Path(__file__).resolve().parent.parent))
 
 
-def _compiler_files() -> list[tuple[str, int, int]]:
-    """The compiler's own files by size and time: a change to one of them is a change to what it makes."""
+def files_of(root: Path) -> list[tuple[str, int, int]]:
+    """The files of a part of this package by size and time: a change to one is a change to what it makes."""
     found = []
-    root = Path(__file__).resolve().parent.parent
+    folders = [str(root)]
     try:
-        for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
-            for item in os.scandir(folder):
-                if item.name.endswith((".py", ".json")):
+        while folders:
+            for item in os.scandir(folders.pop()):
+                if item.is_dir():
+                    folders.append(item.path)
+                elif item.name.endswith((".py", ".json")):
                     status = item.stat()
                     found.append((item.name, status.st_size, status.st_mtime_ns))
     except OSError:

@@ -5,24 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.kernel import Kernel, make_kernel
-from funcgrad.compile.passes.schedule import NotLowered
-from funcgrad.compile.passes.segments import Reason, segments_of
 from funcgrad.compile.runtime.binaries import loaded_kernel, seconds_to_build
+from funcgrad.compile.runtime.call_facts import CallFacts, facts_of
 from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
 from funcgrad.compile.runtime.callers.caller import make_caller
+from funcgrad.compile.runtime.known_kernels import known_facts, remember
 from funcgrad.compile.runtime.signals import signal_words
 from funcgrad.compile.runtime.waiting_notices import said_when_long
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ir.program import Literal, Program, Var
-from funcgrad.transforms.simplify import simplify_program
-from funcgrad.types import Anything, Array
+from funcgrad.later import Later
+from funcgrad.types import Anything, Array, ArrayLike, Result
+
+if TYPE_CHECKING:
+    from funcgrad.compile.passes.kernel import Kernel
+    from funcgrad.compile.passes.segments import Reason
+
+# A process that finds its kernels on disk needs none of the passes.
+expanding = Later("funcgrad.compile.passes.expand")
+making = Later("funcgrad.compile.passes.kernel")
+scheduling = Later("funcgrad.compile.passes.schedule")
+dividing = Later("funcgrad.compile.passes.segments")
+simplifying = Later("funcgrad.transforms.simplify")
 
 ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
 _PYTHON = {bool: Accept.BOOL, int: Accept.INT, float: Accept.FLOAT, complex: Accept.COMPLEX}
@@ -36,12 +45,25 @@ class Executable:
     """A Program that runs as native code, in one call where all of it has a native form."""
 
     program: Program = field(repr=False)
-    kernels: list[Kernel] = field(default_factory=list, repr=False)
+    made: list[Kernel] | None = field(default=None, repr=False)
+    """Its kernels; None where what calls need of the only one was found on disk."""
     reasons: list[Reason] = field(default_factory=list)
     call: Callable[..., Any] = field(init=False, repr=False)
     """Takes the flat inputs; returns the tuple of outputs, or NotImplemented for inputs not as declared."""
     single: Callable[..., Any] = field(init=False, repr=False)
     """As `call`, for a Program with one output: returns that output."""
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernels, made anew where only what calls need was found on disk."""
+        if self.made is None:
+            self.made = [making.make_kernel(expanded(self.program))]
+        return self.made
+
+    @property
+    def kernel_count(self) -> int:
+        """How many kernels there are. Makes none."""
+        return 1 if self.made is None else len(self.made)
 
     def run(self, *args: Array) -> tuple[Any, ...]:
         """The outputs, for inputs that may be strided, of another memory order, or Python scalars."""
@@ -89,34 +111,54 @@ class TakesLong(Exception):
     """Compiling would take longer than anybody wants to wait."""
 
 
+def expanded(program: Program) -> Program:
+    """The Program as kernels are made of it."""
+    found: Program = simplifying.simplify_program(expanding.expand(program))
+    return found
+
+
 def executable_of(
     program: Program, strict: bool, donated: frozenset[int], most: float = math.inf
 ) -> Executable:
     """The Program as native code, made now; raises TakesLong where that takes more than `most` seconds."""
-    expanded = simplify_program(expand(program))
     made = Executable(program)
-    kernel = None
-    try:
-        kernel = make_kernel(expanded)
-    except NotLowered:
-        made.call = mixed_call(expanded, made, strict=strict, most=most)
+    facts = facts_for(made, most)
+    if facts is None:
+        made.call = mixed_call(expanded(program), made, strict=strict, most=most)
     else:
-        refuse_long([kernel], most)
-        made.kernels.append(kernel)
-        made.call = native_call(kernel, expanded, strict=strict, donated=donated)
+        made.call = native_call(facts, program, strict=strict, donated=donated)
     if len(program.outputs) == 1:
         made.single = (
             first_of(made.call)
-            if kernel is None
-            else native_call(kernel, expanded, strict=strict, single=True, donated=donated)
+            if facts is None
+            else native_call(facts, program, strict=strict, single=True, donated=donated)
         )
     return made
+
+
+def facts_for(made: Executable, most: float) -> CallFacts | None:
+    """What calls have to know of the kernel of all of a Program, which may be on disk; None without one."""
+    key, facts = known_facts(made.program)
+    if facts is not None:
+        refuse_long([facts.code], most)
+        return facts
+    made.made = []
+    try:
+        kernel = making.make_kernel(expanded(made.program))
+    except scheduling.NotLowered:
+        return None
+    facts = facts_of(kernel)
+    refuse_long([facts.code], most)
+    made.made.append(kernel)
+    if key is not None:
+        remember(key, facts)
+    return facts
 
 
 def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
     """The only result of a call, by itself."""
 
-    def first(*args: Any) -> Any:
+    def first(*args: ArrayLike) -> Result:
         found = call(*args)
         return found if found is NotImplemented else found[0]
 
@@ -124,7 +166,7 @@ def first_of(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def native_call(
-    kernel: Kernel,
+    kernel: CallFacts,
     program: Program,
     *,
     strict: bool = False,
@@ -143,35 +185,46 @@ def native_call(
     return call
 
 
+def executable_of_kernel(kernel: Kernel, program: Program) -> Executable:
+    """A Program that is as it is scheduled, and its only kernel, as native code."""
+    made = Executable(program, [kernel])
+    made.call = native_call(facts_of(kernel), program)
+    return made
+
+
 def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., Any]:
     """A call whose last result says that NumPy would raise an error: then NumPy does."""
+    whole: list[Program] = []
 
-    def checked(*args: Any) -> Any:
+    def checked(*args: ArrayLike) -> Result:
         found = call(*args)
         if found is NotImplemented:
             return found
-        return evaluated(program, args) if found[-1] else found[:-1]
+        if not found[-1]:
+            return found[:-1]
+        if not whole:
+            whole.append(expanded(program))
+        return evaluated(whole[0], args)
 
     return checked
 
 
-def refuse_long(kernels: Sequence[Kernel], most: float) -> None:
-    """Raise TakesLong where building the kernels would take more than `most` seconds."""
-    if most < math.inf and seconds_to_build([kernel.code for kernel in kernels]) > most:
+def refuse_long(sources: Sequence[str], most: float) -> None:
+    """Raise TakesLong where building kernels of these sources would take more than `most` seconds."""
+    if most < math.inf and seconds_to_build(sources) > most:
         raise TakesLong
 
 
 def mixed_call(program: Program, made: Executable, *, strict: bool, most: float) -> Callable[..., Any]:
     """A function that alternates between kernels and the evaluator; it takes what a kernel alone would."""
-    segments, reasons = segments_of(program)
+    segments, reasons = dividing.segments_of(program)
     made.reasons.extend(reasons)
-    kernels = {id(segment): make_kernel(segment.program) for segment in segments if segment.native}
-    refuse_long(list(kernels.values()), most)
+    kernels = {id(segment): making.make_kernel(segment.program) for segment in segments if segment.native}
+    refuse_long([kernel.code for kernel in kernels.values()], most)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Var, ...]]] = []
     for segment in segments:
         if segment.native:
-            inner = Executable(segment.program, [kernels[id(segment)]])
-            inner.call = native_call(inner.kernels[0], segment.program)
+            inner = executable_of_kernel(kernels[id(segment)], segment.program)
             made.kernels.extend(inner.kernels)
             run: Callable[..., Any] = inner.run
         else:
@@ -182,7 +235,7 @@ def mixed_call(program: Program, made: Executable, *, strict: bool, most: float)
     captured = dict(program.captured)
     declared = [(v.aval, accepted(v.aval, strict=strict)) for v in inputs]
 
-    def call(*args: Any) -> Any:
+    def call(*args: ArrayLike) -> Result:
         if len(args) != len(declared) or not all(
             is_declared(x, aval, accept) for x, (aval, accept) in zip(args, declared, strict=True)
         ):
@@ -226,32 +279,32 @@ def owned_results(results: Sequence[Any], args: Sequence[Any], captured: Anythin
 
 
 def call_layout(
-    kernel: Kernel, program: Program, *, strict: bool, single: bool, donated: frozenset[int]
+    kernel: CallFacts, program: Program, *, strict: bool, single: bool, donated: frozenset[int]
 ) -> CallLayout:
     """What a call of the kernel is given, for the caller."""
     inputs: list[Any] = [None] * len(program.inputs)
     outputs: list[Any] = [None] * len(program.outputs)
     constants, scratch = [], []
-    donors = donors_of(kernel, donated)
-    for slot, buffer in enumerate(kernel.buffers):
-        if buffer.role == "input":
-            aval = program.inputs[buffer.source].aval
-            inputs[buffer.source] = Input(slot, aval.dtype, aval.shape, accepted(aval, strict=strict))
-        elif buffer.role == "output":
-            aval = program.outputs[buffer.source].aval
-            donor = donors.get(buffer.source)
-            outputs[buffer.source] = Output(slot, aval.dtype, aval.shape, not aval.shape, donor)
-        elif buffer.role == "captured":
-            array = np.ascontiguousarray(buffer.source).reshape(np.shape(buffer.source))
-            constants.append(Constant(slot, array))
-        elif buffer.role == "clock":
-            outputs.append(Output(slot, buffer.dtype, (buffer.size,)))
-        elif buffer.role == "failure":
-            outputs.append(Output(slot, buffer.dtype, (), True))
-        elif buffer.role == "signals":
+    donors = donors_of(kernel, program, donated)
+    for slot, block in enumerate(kernel.blocks):
+        if block.role == "input":
+            aval = program.inputs[block.place].aval
+            inputs[block.place] = Input(slot, aval.dtype, aval.shape, accepted(aval, strict=strict))
+        elif block.role == "output":
+            aval = program.outputs[block.place].aval
+            donor = donors.get(block.place)
+            outputs[block.place] = Output(slot, aval.dtype, aval.shape, not aval.shape, donor)
+        elif block.role == "captured":
+            assert block.array is not None
+            constants.append(Constant(slot, np.ascontiguousarray(block.array).reshape(block.array.shape)))
+        elif block.role == "clock":
+            outputs.append(Output(slot, block.dtype, (block.size,)))
+        elif block.role == "failure":
+            outputs.append(Output(slot, block.dtype, (), True))
+        elif block.role == "signals":
             constants.append(Constant(slot, signal_words()))
         else:
-            scratch.append(Scratch(slot, kernel.offsets[buffer]))
+            scratch.append(Scratch(slot, block.place))
     return CallLayout(
         tuple(inputs),
         tuple(outputs),
@@ -265,7 +318,7 @@ def call_layout(
     )
 
 
-def donors_of(kernel: Kernel, donated: frozenset[int]) -> dict[int, int]:
+def donors_of(kernel: CallFacts, program: Program, donated: frozenset[int]) -> dict[int, int]:
     """For outputs the donated input whose memory they take: one that is read for the last time before.
 
     A kernel that may fail takes none: its arguments must be whole for NumPy to run the program again. Nor
@@ -273,14 +326,14 @@ def donors_of(kernel: Kernel, donated: frozenset[int]) -> dict[int, int]:
     """
     if kernel.may_fail:
         return {}
-    free = [b for b in kernel.buffers if b.role == "input" and b.source in donated]
+    free = [block for block in kernel.blocks if block.role == "input" and block.place in donated]
     found: dict[int, int] = {}
-    last_stop = kernel.last_stop
-    for output in kernel.buffers:
+    for output in kernel.blocks:
         for given in free if output.role == "output" else ():
-            alike = (given.dtype, given.shape) == (output.dtype, output.shape)
-            if alike and max(given.last, last_stop) < output.first:
-                found[output.source] = given.source
+            taken, made = program.inputs[given.place].aval, program.outputs[output.place].aval
+            alike = (taken.dtype, taken.shape) == (made.dtype, made.shape)
+            if alike and max(given.last, kernel.last_stop) < output.first:
+                found[output.place] = given.place
                 free.remove(given)
                 break
     return found

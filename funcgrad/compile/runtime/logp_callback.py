@@ -10,6 +10,8 @@ import numba
 import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
 
+from funcgrad.types import Anything
+
 __all__ = ["LogpCallback"]
 
 _DOUBLES = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
@@ -25,7 +27,7 @@ OF_ANOTHER_SIZE, RAISED, SLOPE_NOT_FINITE, NOT_FINITE = -1, 1, 3, 4
 class LogpCallback:
     """A C function that writes a log-density and its gradient. The memory is alive while this object is."""
 
-    def __init__(self, value_and_gradient: Any, size: int) -> None:
+    def __init__(self, value_and_gradient: Anything, size: int) -> None:
         """Of a Numba function of a vector of that size, which returns the value and the gradient."""
 
         def logp(n, x, grad, value, user):  # type: ignore[no-untyped-def]

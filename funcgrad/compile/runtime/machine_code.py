@@ -10,13 +10,14 @@ import os
 import sys
 import sysconfig
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from funcgrad.compile.differs import Differs
 from funcgrad.compile.engines.binary import Binary, pack, unpack
 from funcgrad.compile.engines.llvm import Loaded, address_of, compile_ir, keep_through_forks
+from funcgrad.compile.engines.object_code import Work
 from funcgrad.compile.runtime.addresses.numpy_functions import Handler, handler_capsule, numpy_functions
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.callers.object_probe import object_difference
@@ -24,24 +25,49 @@ from funcgrad.compile.runtime.machine import offsets
 from funcgrad.later import Later
 
 __all__ = [
+    "FOR_CALLS",
+    "FOR_SIGNALS",
+    "FOR_THREADS",
+    "Part",
     "Runtime",
+    "begun",
     "drop_memory",
     "kept_memory",
     "limit_memory",
     "machine_binary",
+    "machine_work",
     "runtime",
     "runtime_difference",
+    "store_machine",
     "supported",
 ]
 
 # Machine code that is on disk needs no engine.
 direct = Later("funcgrad.compile.engines.direct.translate")
 
-_MODULES = ("pool", "call", "trial")
-_FUNCTIONS = (
-    *("call", "trial", "pool_take", "pool_give", "pool_drop"),
-    *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
+
+class Part(NamedTuple):
+    """A part of the run time: modules of `machine`, and the functions of theirs that others call."""
+
+    modules: tuple[str, ...]
+    functions: tuple[str, ...]
+
+    @property
+    def key(self) -> bytes:
+        """What its machine code is kept under."""
+        return repr(("machine", self.modules, self.functions)).encode()
+
+
+FOR_CALLS = Part(
+    ("pool", "call", "trial"),
+    (
+        *("call", "trial", "pool_take", "pool_give", "pool_drop"),
+        *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
+    ),
 )
+FOR_THREADS = Part(("threads",), ("parallel", "worker"))
+FOR_SIGNALS = Part(("signals",), ("poll", "never"))
+
 _POOL_LIMIT = 256 << 20
 _LOCK = threading.RLock()
 keep_through_forks(_LOCK)
@@ -87,11 +113,11 @@ class Runtime:
 _MEMORY = ("malloc", "calloc", "realloc", "free")
 
 
-def compile_machine(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
-    """Compile functions of the run time's source."""
+def machine_work(part: Part) -> Work:
+    """What LLVM is given of a part."""
+    modules, functions = part
     text = direct.translate(machine_source(modules), functions, frozenset(), _names(modules), inlining="")
-    code, needs = compile_ir([text], functions, loops=False)
-    return Binary(code, functions, needs)
+    return Work((text,), functions, loops=False, assembly=False)
 
 
 def _names(modules: tuple[str, ...]) -> dict[str, object]:
@@ -133,15 +159,25 @@ def build_difference() -> str | None:
     return None
 
 
-def machine_binary(modules: tuple[str, ...], functions: tuple[str, ...]) -> Binary:
+def machine_binary(part: Part) -> Binary:
     """Functions of the run time in machine code, from the disk cache if they are there."""
-    key = repr(("machine", modules, functions)).encode()
-    payload = lookup(key)
+    payload = lookup(part.key)
     if payload is not None:
         return unpack(payload)
-    binary = compile_machine(modules, functions)
-    store(key, pack(binary))
+    work = machine_work(part)
+    return store_machine(part, *compile_ir(work.modules, work.exported, loops=work.loops))
+
+
+def store_machine(part: Part, code: bytes, needs: tuple[str, ...]) -> Binary:
+    """The binary of what was compiled of a part, which is kept on disk."""
+    binary = Binary(code, part.functions, needs)
+    store(part.key, pack(binary))
     return binary
+
+
+def begun() -> bool:
+    """Whether this process has its run time for calls, or knows why it has none."""
+    return bool(_runtime_or_difference.cache_info().currsize)
 
 
 def runtime() -> Runtime | None:
@@ -167,7 +203,7 @@ def _runtime_or_difference() -> Runtime | str:
         difference = object_difference()
         if difference is not None:
             return difference
-        made = Runtime(machine_binary(_MODULES, _FUNCTIONS).load())
+        made = Runtime(machine_binary(FOR_CALLS).load())
     except Differs as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - whatever it is, calls take another way, and the notice says why

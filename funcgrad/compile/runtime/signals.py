@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad.compile.engines.llvm import CodeError, Loaded
 from funcgrad.compile.runtime.machine import offsets
-from funcgrad.compile.runtime.machine_code import machine_binary, supported
+from funcgrad.compile.runtime.machine_code import FOR_SIGNALS, machine_binary, supported
 
 __all__ = ["no_signal_words", "signal_words"]
 
@@ -62,11 +62,16 @@ def _name_main_thread(words: np.ndarray) -> None:
     words[offsets.SIGNALS_MAIN_THREAD // 8] = np.uint64(threading.get_ident()).view(np.int64)
 
 
+def begun() -> bool:
+    """Whether this process asks for signals, or cannot."""
+    return bool(_loaded.cache_info().currsize)
+
+
 @functools.cache
 def _loaded() -> Loaded | None:
     if not supported():
         return None
     try:
-        return machine_binary(("signals",), ("poll", "never")).load()
+        return machine_binary(FOR_SIGNALS).load()
     except CodeError:  # a system without this clock
         return None

@@ -19,8 +19,9 @@ import numpy as np
 from funcgrad.compile.engines.binary import Binary
 from funcgrad.compile.engines.llvm import CodeError, Loaded, keep_through_forks
 from funcgrad.compile.runtime.machine import offsets
-from funcgrad.compile.runtime.machine_code import machine_binary, supported
+from funcgrad.compile.runtime.machine_code import FOR_THREADS, machine_binary, supported
 from funcgrad.processors import MOST_THREADS, configured_threads
+from funcgrad.types import Anything
 
 __all__ = ["PARALLEL", "THREADS", "imports", "placed", "set_threads", "threads"]
 
@@ -74,7 +75,7 @@ def _only_pool() -> _Pool | None:
     if not supported() or os.name != "posix" or not hasattr(signal, "SIG_BLOCK"):
         return None
     try:
-        loaded = machine_binary(("threads",), ("parallel", "worker")).load()
+        loaded = machine_binary(FOR_THREADS).load()
     except CodeError:  # a system without these functions
         return None
     pool = _Pool(loaded.addresses, loaded)
@@ -82,6 +83,11 @@ def _only_pool() -> _Pool | None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
     os.register_at_fork(after_in_child=pool.forget)
     return pool
+
+
+def begun() -> bool:
+    """Whether this process has its threads, or cannot have them."""
+    return bool(_only_pool.cache_info().currsize)
 
 
 def placed(binary: Binary) -> Loaded:
@@ -103,7 +109,7 @@ _Parallel: Any = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 4, *(ctypes.c_int6
 
 
 @functools.cache
-def _serial() -> Any:
+def _serial() -> Anything:
     return _Parallel(_run_serially)
 
 

@@ -3,6 +3,7 @@
 This is the rule for renting or buying skis: whatever comes, at most twice the time of the better choice is
 spent. Nobody waits long for what they have not asked for: what would take LLVM more than a second, as is seen
 once equal parts have become functions, is left to the evaluator, unless its machine code is on disk already.
+What is on disk costs a millisecond or two, and is taken at the first question.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from funcgrad.compile.runtime.executable import Executable
 
 executables = Later("funcgrad.compile.runtime.executable")
+known_kernels = Later("funcgrad.compile.runtime.known_kernels")
 
 NEVER = float("inf")
 LONGEST = 2000
@@ -50,12 +52,31 @@ def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
     if not 0 < len(program) <= LONGEST:
         return None, NEVER
     cost = price(program)
-    if spent < cost:
-        return None, cost
+    if spent < cost and not (pays_to_load(spent) and on_disk(program)):
+        return None, min(cost, 2 * spent)
     made = executables.compiled_soon(program, PATIENCE)
-    if made is not None and made.kernels and worthwhile(made):
+    if made is not None and made.kernel_count and worthwhile(made):
         return made.run, NEVER
     return None, NEVER
+
+
+class Waiting:
+    """The seconds after which Programs have asked in vain, all together: many wait no longer than one."""
+
+    seconds = 0.0
+
+
+def pays_to_load(spent: float) -> bool:
+    """Whether what calls machine code is there, or all Programs have waited for as long as loading takes."""
+    if "funcgrad.compile.runtime.executable" in sys.modules:
+        return True
+    Waiting.seconds += spent / 2  # a Program asks at twice the seconds of its last time
+    return Waiting.seconds >= START
+
+
+def on_disk(program: Program) -> bool:
+    """Whether an earlier process has left the machine code of a Program, a millisecond or two away."""
+    return known_kernels.known_facts(program)[1] is not None
 
 
 def worthwhile(made: Executable) -> bool:

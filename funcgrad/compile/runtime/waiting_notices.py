@@ -14,11 +14,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any
 
 from funcgrad.compile.runtime.cache import current
 from funcgrad.config import notices_are_given
 from funcgrad.ir.program import Program
+from funcgrad.types import Anything
 
 __all__ = ["LARGE_PROGRAM", "LARGE_SOURCE", "said_when_long", "watch_source"]
 
@@ -76,7 +76,7 @@ def _write(text: str) -> None:
         sys.stderr.flush()
 
 
-def _displayed(text: str) -> Any:
+def _displayed(text: str) -> Anything:
     """The handle of a display in the notebook that this process is the kernel of, or None."""
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
     shell = get_ipython() if get_ipython is not None else None

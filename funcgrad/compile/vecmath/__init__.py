@@ -7,15 +7,14 @@ type; only that imports Numba.
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.later import Later
+from funcgrad.types import Anything
 
 # Numba is behind it.
 linking = Later("funcgrad.compile.vecmath.linking")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     if name == "VECTOR_MATH":
         return linking.VECTOR_MATH
     raise AttributeError(name)

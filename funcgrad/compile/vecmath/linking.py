@@ -31,7 +31,7 @@ class FunctionLibrary(JITCodeLibrary):
         """There is nothing to do."""
         self._finalized = True
 
-    def _get_module_for_linking(self) -> Any:
+    def _get_module_for_linking(self) -> Foreign:
         return self._final_module
 
 
@@ -46,7 +46,7 @@ def linked(name: str, body: Function, arity: int) -> Callable[..., Any]:
     """A function that compiled code calls with numbers of one floating-point type, and gives another."""
     libraries: dict[Format, FunctionLibrary] = {}
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def codegen(context: Foreign, builder: Foreign, signature: Foreign, arguments: Foreign) -> Foreign:
         format = FORMATS[signature.return_type]
         if format not in libraries:
             libraries[format] = library(context.codegen(), name, body, arity, format)
@@ -66,7 +66,7 @@ def declared(module: Foreign, name: str, kind: ir.FunctionType) -> ir.Function:
 def unary(codegen: Callable[..., Any]) -> Callable[..., Any]:
     """The typing of a function of one number."""
 
-    def typing(context: Any, x: Any) -> Any:
+    def typing(context: Foreign, x: Foreign) -> Foreign:
         return (x(x), codegen) if x in FORMATS else None
 
     return typing
@@ -75,7 +75,7 @@ def unary(codegen: Callable[..., Any]) -> Callable[..., Any]:
 def binary(codegen: object) -> Callable[..., Any]:
     """The typing of a function of two numbers."""
 
-    def typing(context: Any, x: Any, y: Any) -> Any:
+    def typing(context: Foreign, x: Foreign, y: Foreign) -> Foreign:
         return (x(x, y), codegen) if x in FORMATS and x == y else None
 
     return typing

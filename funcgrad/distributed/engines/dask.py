@@ -26,7 +26,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.engines.dask_collections import Blocks, blocks_of
 from funcgrad.distributed.engines.dask_runs import Runs
 from funcgrad.distributed.engines.engine import Call, Engine
-from funcgrad.distributed.engines.futures import mover
+from funcgrad.distributed.engines.futures import Mover
 from funcgrad.distributed.failures import Rows, name_of_shard
 from funcgrad.distributed.packing import Flat, pack, unpack
 from funcgrad.distributed.recipes import Recipe, dumps, version
@@ -34,6 +34,7 @@ from funcgrad.distributed.shards import Shards, bounds_of
 from funcgrad.distributed.sums import FAN, Part, Reduce, groups, merged
 from funcgrad.distributed.worker import Content, Loaded, Place, computed, prepared
 from funcgrad.errors import DistributedError, LostDataError, ShardError, UnsupportedFunctionError
+from funcgrad.types import Foreign
 
 __all__ = ["DaskEngine"]
 
@@ -147,9 +148,13 @@ class DaskEngine(Engine):
             graph, tops, tasks = self._graph(call, parameters, runs)
             futures += self.client.sync(self._send, graph, [*tops, *(tasks if call.watched else [])])
             call.all_sent()
-            for future, run in zip(futures[len(tops) :], runs, strict=False):
-                future.add_done_callback(mover(call, len(run)))
-            return self._finished(call, futures[: len(tops)], runs)
+            movers = [Mover(call, len(run)) for run in runs] if call.watched else []
+            for future, mover in zip(futures[len(tops) :], movers, strict=True):
+                future.add_done_callback(mover)
+            whole = self._finished(call, futures[: len(tops)], runs)
+            for mover in movers:
+                mover()
+            return whole
         except (concurrent.futures.CancelledError, TimeoutError, OSError) as error:
             if isinstance(error, DistributedError):
                 raise
@@ -166,7 +171,7 @@ class DaskEngine(Engine):
         finally:
             self._previous = parameters, futures
 
-    async def _send(self, graph: Mapping[Any, Any], keys: Sequence[Any]) -> Any:
+    async def _send(self, graph: Mapping[Any, Any], keys: Sequence[Any]) -> Foreign:
         """The futures of a graph. The last step's are given back with it, in one batch of messages.
 
         The client's event loop sends no more than one batch in ten milliseconds, so that what goes before or
@@ -176,7 +181,7 @@ class DaskEngine(Engine):
         await asyncio.sleep(0)  # what gives them back now asks the loop to send, as what follows does
         return self.client.get(graph, keys, sync=False)
 
-    def _parameters(self, call: Call, tasks: int) -> Any:
+    def _parameters(self, call: Call, tasks: int) -> Foreign:
         """What stands for the parameters in so many tasks: themselves, or what the workers have of them."""
         if tasks * call.parameters.nbytes <= _SMALL:
             return call.parameters
@@ -184,7 +189,7 @@ class DaskEngine(Engine):
         self._spread(scattered, call.parameters.nbytes)
         return scattered
 
-    def _spread(self, parameters: Any, nbytes: int) -> None:
+    def _spread(self, parameters: Foreign, nbytes: int) -> None:
         """Have the workers hand the parameters on to each other, before the tasks go where parameters are.
 
         Where one of them dies meanwhile the scheduler waits for it as long as the parameters exist, or trips
@@ -200,7 +205,7 @@ class DaskEngine(Engine):
             self.client.cancel(futures, force=True)
 
     def _graph(
-        self, call: Call, parameters: Any, runs: Sequence[Sequence[int]]
+        self, call: Call, parameters: Foreign, runs: Sequence[Sequence[int]]
     ) -> tuple[dict[Any, Any], list[Any], list[Any]]:
         """The graph of a step, the keys whose values this process puts together, and those of the runs."""
         name = f"{call.sent.recipe.name}-{uuid.uuid4().hex}"
@@ -280,7 +285,7 @@ class DaskEngine(Engine):
                 rows=call.rows[first] if one else None,
             ) from error
 
-    def _recipe(self, call: Call) -> Any:
+    def _recipe(self, call: Call) -> Foreign:
         found = self._recipes.get(call.sent)
         if found is None or found.status in _GONE:
             key = f"recipe-{call.sent.digest}-{uuid.uuid4().hex}"
@@ -294,7 +299,7 @@ class DaskEngine(Engine):
                 remedy="Make a Client of a cluster that runs, and distribute and scatter on it.",
             )
 
-    def _is_gone(self, handle: Any) -> bool:
+    def _is_gone(self, handle: object) -> bool:
         return isinstance(handle, distributed.Future) and handle in self._scattered and handle.status in _GONE
 
     def _refuse_lost(self, call: Call, error: BaseException) -> None:
@@ -311,7 +316,7 @@ class DaskEngine(Engine):
             ) from error
 
 
-def _in_graph(handle: Any) -> Any:
+def _in_graph(handle: Foreign) -> Foreign:
     return handle.task() if isinstance(handle, Blocks) else handle
 
 
@@ -332,7 +337,7 @@ def tuple_of(place: Place) -> list[Any]:
 class MadeThere:
     """A shard that the worker makes."""
 
-    def __init__(self, loader: bytes, item: Any) -> None:
+    def __init__(self, loader: bytes, item: Foreign) -> None:
         self.loader = loader
         self.item = item
 

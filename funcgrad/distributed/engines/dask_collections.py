@@ -16,6 +16,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.worker import Content
 from funcgrad.errors import ArgnumsError, DtypeError
+from funcgrad.tree import TreeDef
 from funcgrad.types import Anything, Array, Foreign
 
 __all__ = ["Blocks", "blocks_of"]
@@ -24,7 +25,7 @@ __all__ = ["Blocks", "blocks_of"]
 class Blocks:
     """A shard: for each collection in the tree of an argument, the key of one of its partitions."""
 
-    def __init__(self, graph: dict[Any, Any], treedef: Any, keys: Sequence[Any]) -> None:
+    def __init__(self, graph: dict[Any, Any], treedef: TreeDef, keys: Sequence[Any]) -> None:
         self.graph = graph
         self.keys = list(keys)
         self.treedef = treedef
@@ -37,7 +38,7 @@ class Blocks:
 class Arrived:
     """The partitions of a shard, where they are used."""
 
-    def __init__(self, treedef: Any, blocks: Sequence[Any]) -> None:
+    def __init__(self, treedef: TreeDef, blocks: Sequence[Any]) -> None:
         self.treedef = treedef
         self.blocks = blocks
 

@@ -23,6 +23,7 @@ from funcgrad.distributed.store import Key, Made, MissingError, Sent, forget_oth
 from funcgrad.distributed.sums import Part
 from funcgrad.distributed.worker import Content, Place, Prepared, computed, known, prepared
 from funcgrad.errors import DistributedError
+from funcgrad.types import Anything
 
 __all__ = ["ExecutorEngine"]
 
@@ -55,7 +56,7 @@ class Missing(NamedTuple):
 class ExecutorEngine(FuturesEngine):
     """Something with ``submit``: the executors of ``mpi4py.futures``, of Dask, Parsl, Ray and others."""
 
-    def __init__(self, executor: Any) -> None:
+    def __init__(self, executor: Anything) -> None:
         super().__init__(executor)
         self._id = uuid.uuid4().hex
         self._lock = threading.Lock()

@@ -23,15 +23,15 @@ from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.distributed.worker import Content, Loaded, computed
 from funcgrad.errors import DistributedError
 from funcgrad.processors import available_processors
-from funcgrad.types import Foreign, Result
+from funcgrad.types import Anything, Foreign, Result
 
-__all__ = ["FuturesEngine", "ThreadsEngine", "mover"]
+__all__ = ["FuturesEngine", "Mover", "ThreadsEngine"]
 
 
 class FuturesEngine(Engine):
     """An executor: something with ``submit``, which returns a future."""
 
-    def __init__(self, executor: Any) -> None:
+    def __init__(self, executor: Anything) -> None:
         self.executor = executor
         self.name = type(executor).__name__
 
@@ -68,15 +68,19 @@ class FuturesEngine(Engine):
     def finished(self, call: Call, futures: list[Any]) -> Part:
         """The whole result. What has been submitted, and has not been used yet, is in `futures`."""
         sums = Sums(call.count, call.reduce)
+        movers: list[Mover] = []
         for task in self.tasks(call):
             futures.append(self.submit(*task))
             if call.watched:
-                futures[-1].add_done_callback(mover(call, self.shards_in(call, len(futures) - 1)))
+                movers.append(Mover(call, self.shards_in(call, len(movers))))
+                futures[-1].add_done_callback(movers[-1])
         call.all_sent()
         shard = 0
         for n in range(len(futures)):
             parts = self.answer(call, n, futures)
             futures[n] = None
+            if call.watched:
+                movers[n]()
             for part in parts:
                 if part.failure is not None:
                     raise part.failure.error()
@@ -136,13 +140,22 @@ class FuturesEngine(Engine):
         )
 
 
-def mover(call: Call, shards: int) -> Callable[[Any], None]:
-    """What tells a call, when a future is done, that so many more shards are."""
+class Mover:
+    """Tells a call, once, that so many more shards are done.
 
-    def moved(future: Any) -> None:
-        call.moved(shards)
+    A future tells its callbacks in a thread of its own, which may be after its result has been used.
+    """
 
-    return moved
+    def __init__(self, call: Call, shards: int) -> None:
+        self._call = call
+        self._shards = shards
+        self._lock = threading.Lock()
+
+    def __call__(self, future: object = None) -> None:
+        with self._lock:
+            shards, self._shards = self._shards, 0
+            if shards:
+                self._call.moved(shards)
 
 
 def withdraw(futures: Sequence[Any]) -> None:

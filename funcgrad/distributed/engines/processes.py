@@ -23,6 +23,7 @@ from funcgrad.distributed.shards import Shards
 from funcgrad.distributed.store import InFile, Key, Made, forget_others, mapped
 from funcgrad.distributed.sums import Part
 from funcgrad.distributed.worker import Content, Place, Prepared, computed, known, prepared, where
+from funcgrad.types import Anything
 
 __all__ = ["ProcessesEngine"]
 
@@ -79,7 +80,7 @@ class Slot:
 class ProcessesEngine(FuturesEngine):
     """A `ProcessPoolExecutor` of the standard library or of loky."""
 
-    def __init__(self, executor: Any) -> None:
+    def __init__(self, executor: Anything) -> None:
         super().__init__(executor)
         self._id = uuid.uuid4().hex
         self._folder = Folder()

@@ -22,7 +22,11 @@ from funcgrad.ir.evaluate.owning import as_own_array, owning
 from funcgrad.ir.evaluate.quiet import quietly
 from funcgrad.ir.evaluate.step_walk import StepWalk, writes_over
 from funcgrad.ir.program import Literal, Program, Var
-from funcgrad.ir.text.numpy_source import atom_source, equation_source, targets, tuple_source
+from funcgrad.later import Later
+from funcgrad.types import AnyPrimitive, Anything
+
+# A Program is written as source when it is run again.
+spelled = Later("funcgrad.ir.text.numpy_source")
 
 _KINDS = "biufc"
 """In this order, a Python scalar of one kind may stand where a later one is expected."""
@@ -100,7 +104,7 @@ class Runner:
         self.preferred = False
         """Whether a compiled function is part of the Program: what is made of it is compiled as well."""
 
-    def __call__(self, *args: Any) -> tuple[Any, ...]:
+    def __call__(self, *args: Anything) -> tuple[Any, ...]:
         fast = self._fast
         if fast is None and not self._runs:
             fast = self._foreseen()
@@ -174,7 +178,7 @@ class Trial:
         self._left = TRIALS
         self._best = inf
 
-    def __call__(self, *args: Any) -> tuple[Any, ...]:
+    def __call__(self, *args: Anything) -> tuple[Any, ...]:
         start = perf_counter()
         out = self._fast(*args)
         self._best = min(self._best, perf_counter() - start)
@@ -296,7 +300,7 @@ def source_function(program: Program, lifetimes: Lifetimes | None = None) -> Cal
         names[v] = f"c{k}"
         constants[f"c{k}"] = value
 
-    def helper(primitive: Any) -> str:
+    def helper(primitive: AnyPrimitive) -> str:
         return helpers.setdefault(primitive, f"helper{len(helpers)}")
 
     count = 0
@@ -307,23 +311,23 @@ def source_function(program: Program, lifetimes: Lifetimes | None = None) -> Cal
             count += 1
         if k in lifetimes.overwritten:
             constants[f"over{k}"] = equation.primitive.evaluate_over
-            text = f"over{k}({', '.join(atom_source(a, names) for a in equation.inputs)})"
+            text = f"over{k}({', '.join(spelled.atom_source(a, names) for a in equation.inputs)})"
         else:
-            text = equation_source(equation, names, helper, form="fast_expression")
-        lines.append(f"    {targets(equation, names)} = {text}")
+            text = spelled.equation_source(equation, names, helper, form="fast_expression")
+        lines.append(f"    {spelled.targets(equation, names)} = {text}")
         dropped = [names[v] for v in lifetimes.freed.get(k, ()) if v.aval.nbytes >= FREED_ABOVE]
         if dropped:
             lines.append(f"    del {', '.join(dropped)}")
     constants.update({name: primitive.evaluate for primitive, name in helpers.items()})
     results = []
-    arguments = tuple_source([names[v] for v in program.inputs])
+    arguments = spelled.tuple_source([names[v] for v in program.inputs])
     for atom, finish in zip(program.outputs, lifetimes.finishes, strict=True):
-        text = atom_source(atom, names)
+        text = spelled.atom_source(atom, names)
         if finish is not None:
             constants[finish.__name__] = finish
             text = f"{finish.__name__}({text}, {'()' if finish is not as_own_array else arguments})"
         results.append(text)
-    lines.append(f"    return {tuple_source(results)}")
+    lines.append(f"    return {spelled.tuple_source(results)}")
     exec(compile("\n".join(lines), f"<funcgrad evaluation of {program.name}>", "exec"), constants)
     run: Callable[..., Any] = constants["run"]
     return run

@@ -24,7 +24,7 @@ from funcgrad.ir.text.spelling import (
     is_primitive,
     subprograms,
 )
-from funcgrad.types import Array
+from funcgrad.types import AnyPrimitive, Anything, Array
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
@@ -214,7 +214,7 @@ class Module:
         statements = equation.primitive.statements(target, operand_sources(equation, names), avals)
         return statements or [f"{target} = {equation_source(equation, names, self._primitive_method)}"]
 
-    def _primitive_method(self, primitive: Any) -> str:
+    def _primitive_method(self, primitive: AnyPrimitive) -> str:
         return f"{self._value_source(primitive)}.evaluate"
 
     def _captured_arrays(self, program: Program, names: VariableNames) -> tuple[list[str], list[str]]:
@@ -231,7 +231,7 @@ class Module:
                 parameters.append(f'{names[v]}=captured_array("{ARRAYS.add(value)}")')
         return parameters, lines
 
-    def _value_source(self, value: Any) -> str:
+    def _value_source(self, value: Anything) -> str:
         """A parameter of a primitive, as Python writes it."""
         plain = plain_source(value)
         if plain is not None:
@@ -246,7 +246,7 @@ class Module:
             return dotted
         return self._constructed(value)
 
-    def _constructed(self, value: Any) -> str:
+    def _constructed(self, value: Anything) -> str:
         """A parameter that is made of others, as a call."""
         made = construction(value)
         if made is None:

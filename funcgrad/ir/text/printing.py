@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.text.names import Names, variable_names
 from funcgrad.ir.text.spelling import captured_text, context_of, literal_text, parameter_text, subprograms
+from funcgrad.types import AnyPrimitive, Anything
 
 WIDTH = 100
 INDENT = "  "
@@ -105,10 +106,10 @@ class Layout:
     def _typed(self, v: Var) -> str:
         return f"{self._names[v]}: {v.aval}"
 
-    def _atom(self, atom: Atom, context: Any) -> str:
+    def _atom(self, atom: Atom, context: Anything) -> str:
         return literal_text(atom, context) if isinstance(atom, Literal) else self._names[atom]
 
-    def _parameters_of(self, primitive: Any) -> list[str]:
+    def _parameters_of(self, primitive: AnyPrimitive) -> list[str]:
         found = self._parameters.get(primitive)
         if found is None:
             params, blocks = primitive.params.items(), self._blocks

@@ -257,14 +257,14 @@ def trace(
 # -- the tracer ----------------------------------------------------------------------------------------------
 
 
-def _dot(self: Tracer, b: Any, out: Any = None) -> Any:
+def _dot(self: Tracer, b: Array, out: Array = None) -> Array:
     """``np.dot(self, b)``."""
     return dot(self, b, out)
 
 
 def _trace(
-    self: Tracer, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Any:
+    self: Tracer, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Array = None
+) -> Array:
     """``np.trace(self)``."""
     return trace(self, offset, axis1, axis2, dtype, out)
 

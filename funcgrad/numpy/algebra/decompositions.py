@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.numpy.algebra.awaited import factorable
 from funcgrad.numpy.algebra.linear_systems import (
     inv,
     precision_of,
@@ -69,7 +70,9 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     if operands is None:
         return np.linalg.cholesky(a, upper=upper)
     (x,) = operands
-    return adjoint(triangular.cholesky.bind(adjoint(x))) if upper else triangular.cholesky.bind(x)
+    x = factorable("cholesky", adjoint(x) if upper else x)
+    factor = triangular.cholesky.bind(x)
+    return adjoint(factor) if upper else factor
 
 
 @implements(np.linalg.qr)

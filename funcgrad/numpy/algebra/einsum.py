@@ -18,7 +18,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.algebra.operands import promoted, stored
-from funcgrad.numpy.arrays.views import diagonal
+from funcgrad.numpy.arrays.views import diagonal, transpose
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.ops.arrays.structure import aval, cast, permute, reduce_sum, reshape, shape_of
 from funcgrad.ops.contraction import contract
@@ -79,7 +79,14 @@ def einsum(
         # A sum of booleans is whether any holds.
         counts = run_plan(plan, [cast(x, np.int64) for x in arrays])
         return stored(not_equal(counts, 0), out, "np.einsum")
+    if out is None and is_a_view(plan):
+        return transpose(arrays[0], plan.order)
     return stored(run_plan(plan, arrays), out, "np.einsum")
+
+
+def is_a_view(plan: EinsumPlan) -> bool:
+    """Whether NumPy gives the only operand itself, seen with its axes in some order."""
+    return len(plan.preparations) == 1 and plan.preparations[0].is_idle and not plan.summed
 
 
 @implements(np.einsum_path)

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.ir.avals import Shape
 from funcgrad.numpy.algebra import products
+from funcgrad.numpy.algebra.awaited import factorable
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.reducing.axes import refused, refused_matrix
@@ -84,7 +85,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
         return np.linalg.solve(a, b)
     matrices, sides = operands
     require_square("solve", matrices)
-    return on_columns("solve", systems.solve, matrices, sides)
+    return on_columns("solve", systems.solve, factorable("solve", matrices), sides)
 
 
 def on_columns(name: str, solver: Callable[..., Any], a: ArrayLike, b: ArrayLike) -> Array:
@@ -123,7 +124,7 @@ def inv(a: ArrayLike) -> Array:
     [-0.25   -0.0625]
     """
     operands = traced_matrices("inv", a)
-    return np.linalg.inv(a) if operands is None else systems.inv.bind(operands[0])
+    return np.linalg.inv(a) if operands is None else systems.inv.bind(factorable("inv", operands[0]))
 
 
 @implements(np.linalg.tensorsolve)

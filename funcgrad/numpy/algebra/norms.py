@@ -196,10 +196,10 @@ def sum_of_squares(x: ArrayLike, axes: Axes) -> Array:
 def power_norm(size: Array, axes: Axes, p: float) -> Array:
     """``sum(size ** p) ** (1 / p)``, where elements that are zero are constant to every derivative."""
 
-    def powered(x: Any) -> Any:
+    def powered(x: Array) -> Array:
         return power(x, int(p) if p.is_integer() else p)
 
-    def unpowered(x: Any) -> Any:
+    def unpowered(x: Array) -> Array:
         return power(x, 1.0 / p)
 
     at_zero = 0.0 if p > 0 else math.inf

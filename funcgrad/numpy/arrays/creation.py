@@ -148,7 +148,7 @@ def full(
     return copied(broadcast_to(cast(value, dtype), shape), order)
 
 
-def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, np.dtype[Any]]:
+def _like(a: ArrayLike, dtype: DTypeLike, shape: ShapeLike) -> tuple[Any, np.dtype[Any]]:
     seen = aval(as_array(a))
     return (seen.shape if shape is None else shape), (seen.dtype if dtype is None else np.dtype(dtype))
 
@@ -219,7 +219,7 @@ def as_like(a: ArrayLike, made: Array, order: str) -> Array:
     return lie_as(made, layout_in(made if order == "F" else x, order))
 
 
-def _shape_value_dtype(a: Any, value: int, dtype: Any, shape: Any) -> tuple[Any, int, Any]:
+def _shape_value_dtype(a: ArrayLike, value: int, dtype: DTypeLike, shape: ShapeLike) -> tuple[Any, int, Any]:
     target, kind = _like(a, dtype, shape)
     return target, value, kind
 
@@ -464,8 +464,13 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Devi
 
 
 def _astype(
-    self: Tracer, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
-) -> Any:
+    self: Tracer,
+    dtype: DTypeLike,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = True,
+) -> Array:
     if not np.can_cast(self.aval.dtype, dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
             f"cannot cast from {self.aval.dtype} to {np.dtype(dtype)} according to the rule {casting!r}"
@@ -481,7 +486,7 @@ def _copy(self: Tracer, order: str = "C") -> Tracer:
     return found
 
 
-def _fill(self: Tracer, value: Any) -> None:
+def _fill(self: Tracer, value: ArrayLike) -> None:
     self[...] = value  # type: ignore[index]
 
 

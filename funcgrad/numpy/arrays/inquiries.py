@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.indexing import Chosen, Gather
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Index, UfuncOption
+from funcgrad.types import Anything, Array, ArrayLike, AxisLike, DTypeLike, Index, Option, UfuncOption
 
 __all__ = [
     "apply_along_axis",
@@ -73,7 +73,7 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
     return int(np.prod([own[normalized_axis(k, len(own))] for k in axes], dtype=int))
 
 
-def _typed(x: Any) -> Any:
+def _typed(x: Anything) -> Anything:
     """What stands for an operand in a question about dtypes: itself, its dtype, or a Python number."""
     if not isinstance(x, Tracer):
         return x
@@ -102,7 +102,7 @@ def can_cast(from_: DTypeLike, to: DTypeLike, casting: UfuncOption = "safe") -> 
 
 
 @implements(np.common_type)
-def common_type(*arrays: ArrayLike) -> Array:
+def common_type(*arrays: ArrayLike) -> type[Any]:
     """The inexact scalar type that the arrays have in common.
 
     >>> fg.numpy.common_type(np.ones(2, np.float32)).__name__
@@ -132,7 +132,7 @@ def base_of(x: Tracer) -> Tracer:
 
 def _printing(function: Callable[..., str]) -> None:
     @implements(function)
-    def printed(a: Any, *args: Any, **kwargs: Any) -> str:
+    def printed(a: ArrayLike, *args: Option, **kwargs: Option) -> str:
         return function(np.asarray(a.concrete()), *args, **kwargs) if a.has_value() else repr(a)
 
 
@@ -264,7 +264,7 @@ class RowJoiner:
     [0. 1. 2. 7.]
     """
 
-    def __getitem__(self, items: Any) -> Any:
+    def __getitem__(self, items: Index) -> Array:
         return concatenate([atleast_1d(ranged(x)) for x in (items if isinstance(items, tuple) else (items,))])
 
 
@@ -276,7 +276,7 @@ class ColumnJoiner:
      [2 4]]
     """
 
-    def __getitem__(self, items: Any) -> Any:
+    def __getitem__(self, items: Index) -> Array:
         arrays = [atleast_1d(ranged(x)) for x in (items if isinstance(items, tuple) else (items,))]
         return concatenate([x[:, None] if len(shape_of(x)) == 1 else x for x in arrays], axis=-1)
 

@@ -251,7 +251,7 @@ def split(ary: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list
     return array_split(x, indices_or_sections, axis)
 
 
-def _split_along(ary: Any, indices_or_sections: Any, axis: int, name: str) -> list[Any]:
+def _split_along(ary: ArrayLike, indices_or_sections: ArrayLike, axis: int, name: str) -> list[Any]:
     x = as_array(ary)
     if len(shape_of(x)) <= axis:
         raise refused(f"{name} only works on arrays of {axis + 1} or more dimensions")

@@ -23,11 +23,23 @@ from funcgrad.ops.elementwise.identity import StopGradient
 from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.aliasing import Lens
 from funcgrad.tracing.primitive import Primitive
+from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array
+from funcgrad.types import Array, Result, Tree
 
-__all__ = ["ROWS", "UNKNOWN", "laid_out_by", "layout_of", "lie_as", "lies_flat", "sees_as", "sees_flat"]
+__all__ = [
+    "ROWS",
+    "UNKNOWN",
+    "laid_out_by",
+    "layout_of",
+    "lie_alike",
+    "lie_as",
+    "lie_like",
+    "lies_flat",
+    "sees_as",
+    "sees_flat",
+]
 
 Picture = np.ndarray[Any, Any]
 Layout = str | Picture
@@ -65,7 +77,7 @@ IN_THEIR_OWN_WAY = frozenset(["einsum", "cross", "matrix_power", "histogram2d", 
 
 def lie_as(x: Tracer, layout: Layout) -> Tracer:
     """`x`, of which it is known now how it lies; it must be the result of an operation of its own."""
-    if x.aval.ndim > 1:
+    if x.aval.ndim:
         x._recorder.lies[x._index] = layout
     return x
 
@@ -76,7 +88,7 @@ def laid_out_by(name: str, ours: Callable[..., Any]) -> Callable[..., Any]:
         return ours
 
     @wraps(ours)
-    def laying(*args: Any, **kwargs: Any) -> Any:
+    def laying(*args: Tree, **kwargs: Tree) -> Result:
         found = ours(*args, **kwargs)
         if type(found) is Tracer:
             return as_laid_out(name, found, args) if found.aval.ndim > 1 else found
@@ -268,6 +280,31 @@ def seen_by(lens: Lens, layout: Layout, shape: Shape) -> Layout:
         return through(lens, layout, shape)
     evaluate = getattr(lens, "evaluate", None)
     return UNKNOWN if evaluate is None else summarised(evaluate(picture_of(layout, shape)))
+
+
+def lie_like(x: Tracer, other: Array | None) -> None:
+    """Have `x` lie as another array does, traced or not; nobody knows how, for None."""
+    if other is None:
+        lie_as(x, UNKNOWN)
+    elif type(other) is Tracer:
+        lie_as(x, layout_of(other))
+    else:
+        lie_as(x, ROWS if other.flags.c_contiguous else UNKNOWN)
+
+
+def lie_alike(x: Tracer, other: Array) -> bool:
+    """Whether two arrays lie in the same way, or nobody knows how the first does."""
+    first = layout_of(x)
+    if first is UNKNOWN or type(other) is not Tracer:
+        return first is UNKNOWN or first is ROWS
+    second = layout_of(other)
+    if isinstance(first, str) or isinstance(second, str):
+        return first is second
+    return first.shape == second.shape and first.strides == second.strides
+
+
+INSIDE.lie_like = lie_like
+INSIDE.lie_alike = lie_alike
 
 
 def lies_flat(x: Tracer, order: str) -> bool | None:

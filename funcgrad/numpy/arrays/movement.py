@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
 
 import numpy as np
 
@@ -156,7 +155,7 @@ def whole(k: Number, what: str) -> Number:
     return k
 
 
-def _triangle(m: Any, k: int, *, lower: bool) -> Any:
+def _triangle(m: Array, k: int, *, lower: bool) -> Array:
     x = as_array(m)
     shape = shape_of(x)
     if len(shape) == 1:
@@ -229,7 +228,7 @@ def on_diagonal(x: ArrayLike, k: int) -> Array:
 # -- methods ----------------------------------------------------------------------------------------------
 
 
-def _flatten(self: Tracer, order: str = "C") -> Any:
+def _flatten(self: Tracer, order: str = "C") -> Array:
     flat = ravel(self, order)
     return flat.frozen() if type(flat) is Tracer else flat
 

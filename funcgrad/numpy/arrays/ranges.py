@@ -104,7 +104,7 @@ def linspace(
     return (numbers, step) if retstep else numbers
 
 
-def _first_axis_to(x: Any, axis: int) -> Any:
+def _first_axis_to(x: Array, axis: int) -> Array:
     return moveaxis(x, 0, axis)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -226,7 +227,7 @@ def expand_dims(a: ArrayLike, axis: AxisLike) -> Array:
     return reshaped(x, tuple([1 if k in axes else next(sizes) for k in range(ndim)]))
 
 
-def _at_least(arrays: tuple[Any, ...], added: Any) -> Any:
+def _at_least(arrays: tuple[Any, ...], added: Callable[..., Any]) -> Arrays:
     found = tuple([reshaped(x, added(shape_of(x))) for x in map(as_array, arrays)])
     return found[0] if len(found) == 1 else found
 
@@ -276,7 +277,7 @@ def atleast_3d(*arys: ArrayLike) -> Arrays:
 # -- methods -----------------------------------------------------------------------------------------------
 
 
-def _reshape(self: Tracer, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+def _reshape(self: Tracer, *shape: ShapeLike, order: str = "C", copy: bool | None = None) -> Array:
     return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 

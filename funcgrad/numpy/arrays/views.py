@@ -7,7 +7,7 @@ round. What NumPy makes read-only (a broadcast array, a diagonal) refuses to be 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -324,7 +324,7 @@ def diagonal_of_last(x: ArrayLike, offset: int) -> Array:
 class ComplexPart:
     """The real or the imaginary part of complex numbers, as something to write into."""
 
-    def __init__(self, read: Any, *, is_real: bool) -> None:
+    def __init__(self, read: Callable[..., Any], *, is_real: bool) -> None:
         self._read = read
         self._is_real = is_real
 
@@ -345,12 +345,12 @@ REAL_PART = ComplexPart(real, is_real=True)
 IMAGINARY_PART = ComplexPart(imag, is_real=False)
 
 
-def _real(self: Tracer) -> Any:
+def _real(self: Tracer) -> Array:
     """The real part; a view."""
     return view(self, REAL_PART if self.aval.dtype.kind == "c" else Slice(whole_index(self.aval.shape)))
 
 
-def _imag(self: Tracer) -> Any:
+def _imag(self: Tracer) -> Array:
     """The imaginary part; a view of complex numbers, zeros otherwise."""
     if self.aval.dtype.kind == "c":
         return view(self, IMAGINARY_PART)
@@ -364,11 +364,11 @@ def broadcast_from(x: Tracer, scalar: ArrayLike) -> Array:
     return Broadcast(x.aval.shape, ()).bind(one) if x.aval.shape else one
 
 
-def _write_real(self: Tracer, value: Any) -> None:
+def _write_real(self: Tracer, value: Array) -> None:
     _real(self)[...] = value
 
 
-def _write_imag(self: Tracer, value: Any) -> None:
+def _write_imag(self: Tracer, value: Array) -> None:
     if self.aval.dtype.kind != "c":
         raise TypeError("array does not have imaginary part to set")
     view(self, IMAGINARY_PART)[...] = value  # type: ignore[index]
@@ -377,12 +377,12 @@ def _write_imag(self: Tracer, value: Any) -> None:
 # -- methods ----------------------------------------------------------------------------------------------
 
 
-def _reversed_axes(self: Tracer) -> Any:
+def _reversed_axes(self: Tracer) -> Array:
     """The array with its axes in reverse order."""
     return view(self, Permute(tuple(range(self.aval.ndim))[::-1]))
 
 
-def _transpose(self: Tracer, *axes: Any) -> Any:
+def _transpose(self: Tracer, *axes: AxisLike) -> Array:
     if not axes or axes == (None,):
         return transpose(self)
     return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)

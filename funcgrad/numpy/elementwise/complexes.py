@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -158,7 +157,7 @@ def real_if_close(a: Operand, tol: float = 100) -> Array:
 conj = conjugate
 
 
-def _conjugate_method(self: Tracer) -> Any:
+def _conjugate_method(self: Tracer) -> Array:
     return conjugate(self) if self.aval.dtype.kind == "c" else self  # as NumPy's: the very array
 
 

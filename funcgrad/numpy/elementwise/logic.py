@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.errors import DtypeError
@@ -263,7 +261,7 @@ def isneginf(x: Operand) -> Array:
     return np.isneginf(value) if untraced(value) else comparison.equal(value, -np.inf)
 
 
-def _real(x: Operand, name: str) -> Any:
+def _real(x: Operand, name: str) -> Array:
     value = asoperand(x)
     if aval(value).dtype.kind == "c":
         raise located(
@@ -293,7 +291,7 @@ def isclose(
     return _or_both_nan(logic.logical_or(near, comparison.equal(x, y)), x, y, equal_nan)
 
 
-def _or_both_nan(same: Any, x: Any, y: Any, equal_nan: bool) -> Any:
+def _or_both_nan(same: Array, x: Array, y: Array, equal_nan: bool) -> Array:
     if not equal_nan or not aval(x).inexact or not aval(y).inexact:
         return same
     return logic.logical_or(same, logic.logical_and(comparison.isnan(x), comparison.isnan(y)))
@@ -343,7 +341,7 @@ def array_equiv(a1: Operand, a2: Operand) -> Array:
     return _all(comparison.equal(x, y))
 
 
-def _all(x: Any) -> Any:
+def _all(x: Array) -> Array:
     """Whether all elements are true: a Python bool, or a traced one."""
     return FUNCTIONS[np.all](x) if isinstance(x, Tracer) else bool(np.all(x))
 

@@ -12,7 +12,7 @@ from funcgrad.api.control_flow.control import scan
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Array, ArrayLike, Arrays, DTypeLike, Option
 
 __all__ = ["PythonUfunc", "frompyfunc"]
 
@@ -20,7 +20,7 @@ __all__ = ["PythonUfunc", "frompyfunc"]
 class PythonUfunc:
     """What `frompyfunc` returns: called it broadcasts, and it reduces and accumulates as a ufunc."""
 
-    def __init__(self, func: Callable[..., Any], nin: int, nout: int, identity: Any) -> None:
+    def __init__(self, func: Callable[..., Any], nin: int, nout: int, identity: Option) -> None:
         self.func = func
         self.nin = nin
         self.nout = nout
@@ -32,7 +32,7 @@ class PythonUfunc:
     def __repr__(self) -> str:
         return f"<ufunc {self.__name__}>"
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Arrays:
         """The function at every element of the arguments, which are broadcast."""
         if len(args) != self.nin:
             raise TypeError(f"{self.__name__} takes {self.nin} arguments, and {len(args)} were given")
@@ -74,7 +74,7 @@ class PythonUfunc:
         if not shape_of(lines)[0]:
             return lines
 
-        def step(held: Any, x: Any) -> tuple[Any, Any]:
+        def step(held: Array, x: Array) -> tuple[Any, Any]:
             found = self(held, x)
             return found, found
 
@@ -94,7 +94,7 @@ class PythonUfunc:
         """Refused."""
         raise unsupported(f"{self.__name__}.reduceat of a ufunc of frompyfunc's")
 
-    def _lines(self, method: str, a: Any, axis: int | None, dtype: Any) -> Any:
+    def _lines(self, method: str, a: Array, axis: int | None, dtype: DTypeLike) -> Array:
         if (self.nin, self.nout) != (2, 1):
             raise ValueError(f"{method} is for functions of two arguments with one result")
         x = asoperand(a)

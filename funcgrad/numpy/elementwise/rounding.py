@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -103,14 +102,14 @@ def round(a: Operand, decimals: int = 0, out: Array = None) -> Array:
     return target
 
 
-def _round_method(self: Tracer, decimals: int = 0, out: Any = None) -> Any:
+def _round_method(self: Tracer, decimals: int = 0, out: Array = None) -> Array:
     return round(self, decimals, out)
 
 
 install({"round": _round_method})
 
 
-def _rounded(x: Any, decimals: int) -> Any:
+def _rounded(x: Array, decimals: int) -> Array:
     dtype = aval(x).dtype
     if dtype.kind in "iu" and decimals >= 0:
         return own(x)

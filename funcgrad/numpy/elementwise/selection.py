@@ -231,14 +231,14 @@ def clip(
     return target
 
 
-def _clip_method(self: Tracer, min: Any = None, max: Any = None, out: Any = None) -> Any:
+def _clip_method(self: Tracer, min: ArrayLike = None, max: ArrayLike = None, out: Array = None) -> Array:
     return clip(self, min, max, out)
 
 
 install({"clip": _clip_method})
 
 
-def _clipped(x: Any, low: Any, high: Any) -> Any:
+def _clipped(x: Array, low: Array, high: Array) -> Array:
     dtype = aval(x).dtype
     if dtype.kind in "iu":
         # As NumPy: a Python integer that the dtype does not hold is no bound.
@@ -296,7 +296,7 @@ def nan_to_num(
     return x
 
 
-def _all_numbers(x: Any, *numbers: Any) -> Any:
+def _all_numbers(x: Array, *numbers: ArrayLike) -> Array:
     kind = aval(x).dtype.kind
     if kind == "c":
         return complexes.make_complex(
@@ -305,7 +305,7 @@ def _all_numbers(x: Any, *numbers: Any) -> Any:
     return _numbers_only(x, *numbers) if kind == "f" else x
 
 
-def _numbers_only(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+def _numbers_only(x: Array, nan: Array, posinf: Array, neginf: Array) -> Array:
     dtype = aval(x).dtype
     limits = np.finfo(dtype)
     most = limits.max if posinf is None else posinf

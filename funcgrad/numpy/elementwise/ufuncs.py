@@ -19,7 +19,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located, recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, UfuncLike
+from funcgrad.types import Array, Arrays, UfuncLike, UfuncOption
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -44,17 +44,17 @@ def elementwise(ufunc: UfuncLike, operation: Callable[..., Any] | None = None) -
         operate = composed(ufunc, described) if operation is None else operation
         implements(ufunc)(operate)
 
-        def one(x: Operand, /, out: Any = None, **options: Any) -> Any:
+        def one(x: Operand, /, out: Array = None, **options: UfuncOption) -> Arrays:
             if out is None and not options:
                 return operate(x)
             return with_options(ufunc, operate, (x,), out, options)
 
-        def two(x: Operand, y: Operand, /, out: Any = None, **options: Any) -> Any:
+        def two(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Arrays:
             if out is None and not options:
                 return operate(x, y)
             return with_options(ufunc, operate, (x, y), out, options)
 
-        def several(*operands: Any, out: Any = None, **options: Any) -> Any:
+        def several(*operands: ArrayLike, out: Array = None, **options: UfuncOption) -> Arrays:
             inputs, rest = operands[: ufunc.nin], operands[ufunc.nin :]
             if out is None and not options and not rest:
                 return operate(*inputs)
@@ -69,7 +69,7 @@ def elementwise(ufunc: UfuncLike, operation: Callable[..., Any] | None = None) -
 def composed(ufunc: UfuncLike, body: Callable[..., Any]) -> Callable[..., Any]:
     """The operation that `body` computes on traced operands, and `ufunc` on others."""
 
-    def operate(*args: Any) -> Any:
+    def operate(*args: ArrayLike) -> Arrays:
         operands = [asoperand(x) for x in args]
         return ufunc(*operands) if recorder_of(operands) is None else body(*operands)
 

@@ -20,7 +20,7 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, Arrays
+from funcgrad.types import Array, ArrayLike, Arrays
 
 __all__ = ["vectorize"]
 
@@ -44,7 +44,7 @@ class vectorize:
     def __init__(
         self,
         pyfunc: Function | None = None,
-        otypes: Any = None,
+        otypes: Array = None,
         doc: str | None = None,
         excluded: Iterable[int | str] | None = None,
         cache: bool = False,
@@ -62,7 +62,7 @@ class vectorize:
             update_wrapper(self, pyfunc)
             self.__doc__ = doc if doc is not None else pyfunc.__doc__
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: ArrayLike, **kwargs: ArrayLike) -> Arrays:
         """Call the function for every element of the arguments, which are broadcast."""
         if not hasattr(self, "pyfunc"):
             return vectorize(args[0], *self._options)
@@ -72,7 +72,7 @@ class vectorize:
         places = [key for key in given if key not in self.excluded]
         operands = [asoperand(given[key]) for key in places]
 
-        def one(*now: Any) -> Any:
+        def one(*now: ArrayLike) -> Arrays:
             called = given | dict(zip(places, now, strict=True))
             return self.pyfunc(*[called[n] for n in range(len(args))], **{key: called[key] for key in kwargs})
 

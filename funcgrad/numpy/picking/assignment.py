@@ -37,7 +37,7 @@ from funcgrad.tracing.aliasing import assign, is_view
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, Index
+from funcgrad.types import Array, ArrayLike, Arrays, Index
 
 # -- y[index] = v ---------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ _OPERATORS = (
 
 
 def _in_place(name: str) -> Callable[[Tracer, Any], Any]:
-    def operate(self: Tracer, other: Any) -> Any:
+    def operate(self: Tracer, other: ArrayLike) -> Arrays:
         result = getattr(self, f"__{name}__")(other)
         if result is NotImplemented or (not self.aval.shape and not is_view(self)):
             return result
@@ -215,10 +215,10 @@ class At:
 
     __slots__ = ("_x",)
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Array) -> None:
         self._x = x
 
-    def __getitem__(self, index: Any) -> AtIndex:
+    def __getitem__(self, index: Index) -> AtIndex:
         return AtIndex(self._x, index)
 
     def __repr__(self) -> str:
@@ -235,7 +235,7 @@ class AtIndex:
 
     __slots__ = ("_index", "_x")
 
-    def __init__(self, x: Any, index: Any) -> None:
+    def __init__(self, x: Array, index: Index) -> None:
         self._x = x
         self._index = index
 
@@ -319,7 +319,7 @@ class AtIndex:
             raise unsupported(f"x.at[...].{name} with mode={mode!r} at masks and new axes")
         return entries
 
-    def _by_mode(self, name: str, mode: str, values: Any) -> Any:
+    def _by_mode(self, name: str, mode: str, values: ArrayLike) -> Array:
         """An update whose positions may be out of bounds: those to be left out go behind the end."""
         shape = self._x.aval.shape
         entries = self._entries(name, mode)
@@ -330,7 +330,7 @@ class AtIndex:
         updated = getattr(AtIndex(longer, index), name)(values)
         return updated[tuple([slice(n) for n in shape])]
 
-    def _combined(self, mode: str, values: Any) -> Any:
+    def _combined(self, mode: str, values: ArrayLike) -> Array:
         x = self._x
         try:
             values = converted(values, x.aval.dtype)

@@ -7,8 +7,10 @@ axes go where NumPy puts them. Masks are turned into positions, so their values 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
+from sys import _getframe
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,11 +25,13 @@ from funcgrad.ops.arrays.structure import Reshape, aval, broadcast_to, permute, 
 from funcgrad.ops.arrays.windows import (
     Window,
     has_traced_bounds,
+    may_be_outside,
     natural_order,
     window_of,
 )
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import as_view, view
+from funcgrad.tracing.guarded import is_awaited
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
@@ -181,6 +185,13 @@ def position(item: int, axis: int, n: int) -> int:
 # -- indices with arrays ----------------------------------------------------------------------------------
 
 
+class Line(NamedTuple):
+    """What numbers along some axes pick of an array, and a part of that."""
+
+    axes: tuple[int, ...]
+    part: Slice
+
+
 class AdvancedPlan(NamedTuple):
     """Positions along some axes of a regular part.
 
@@ -214,8 +225,31 @@ class AdvancedPlan(NamedTuple):
             at[axis] = 0 if size is None else slice(size)
         return np.reshape(part[tuple(at)], self.shape)
 
+    @property
+    def line(self) -> Line | None:
+        """The positions first and the slices second, where that touches less: ``p[1:-1, j]``.
+
+        A number among the slices, as in ``p[i, 0]``, is a line already, of which one element is touched.
+        """
+        if self.windows or any(shape_of(index) for index in self.indices):
+            return None
+        spans = [k for k, entry in enumerate(self.slice.index) if isinstance(entry, tuple)]
+        if len(spans) < len(self.slice.index):
+            return None
+        axes = tuple([spans[axis] for axis in self.axes])
+        rest = [k for k in range(len(self.within)) if k not in axes]
+        shape = tuple([self.within[k] for k in rest])
+        index = tuple([self.slice.index[k] for k in rest])
+        if is_whole(index, shape) or math.prod(shape) > math.prod(self.slice.part_shape):
+            return None
+        return Line(axes, Slice(index))
+
     def get(self, x: ArrayLike) -> Array:
         """The elements at the positions."""
+        line = self.line
+        if line is not None:
+            found = line.part.get(Gather(line.axes).bind(reshape(x, self.within), *self.indices))
+            return reshape(permute(found, self.order), self.shape)
         part = self.slice.get(reshape(x, self.within))
         return reshape(permute(Gather(self.axes).bind(part, *self.indices), self.order), self.shape)
 
@@ -226,12 +260,19 @@ class AdvancedPlan(NamedTuple):
     def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Array:
         """The array with something combined into the elements, repeated positions all counting."""
         outer = reshape(x, self.within)
+        line = self.line if mode == "set" else None
+        if line is not None:
+            old = Gather(line.axes).bind(outer, *self.indices)
+            inner = line.part.get(old)
+            updates = reshape(broadcast_to(part, self.shape), shape_of(inner))
+            new = line.part.put(old, updates)
+            return reshape(Scatter("set", line.axes, True).bind(outer, new, *self.indices), shape_of(x))
         inner = self.slice.get(outer)
         updates = self._selected(part, inner) if shape_of(part) else part
         changed = Scatter(mode, self.axes, self.unique).bind(inner, updates, *self.indices)
         return reshape(self.slice.put(outer, changed), shape_of(x))
 
-    def _selected(self, part: Any, inner: Any) -> Any:
+    def _selected(self, part: Index, inner: Array) -> Array:
         """An array of the plan's shape in the order in which the elements are gathered."""
         selected = Gather(self.axes).selected_shape(aval(inner), [aval(index) for index in self.indices])
         moved = reshape(part, tuple([selected[a] for a in self.order]))
@@ -279,12 +320,12 @@ class Layout:
         elif self._separated:
             self.first = 0
 
-    def _add_array(self, index: Any, axis: int) -> None:
+    def _add_array(self, index: Index, axis: int) -> None:
         self.unique = self.unique and not shape_of(index)
         self.arrays.append((axis, index))
         self.entries.append((0, self.shape[axis], 1))
 
-    def _add_mask(self, mask: Any, axis: int) -> None:
+    def _add_mask(self, mask: Array, axis: int) -> None:
         for offset, size in enumerate(mask.shape):
             if self.shape[axis + offset] != size:
                 raise IndexingError(
@@ -378,8 +419,8 @@ def windows_plan(shape: Shape, items: Sequence[Any]) -> AdvancedPlan:
             entries.append(position(place, len(entries), n))
         else:
             axes.append(sum([isinstance(entry, tuple) for entry in entries]))
+            places.append(place if isinstance(place, Window) else check_bounds(place, len(entries), n))
             entries.append((0, n, 1))
-            places.append(place)
             if isinstance(place, Window):
                 kept.append(place.size)
                 kinds.append("window")
@@ -463,8 +504,16 @@ def known_mask(mask: ArrayLike) -> Array:
 
 
 def check_bounds(index: Index, axis: int, n: int) -> Array:
-    """The index array itself; raises IndexingError when it is known to be out of bounds."""
-    if type(index) is not Tracer and index.size:
+    """The index array itself; raises IndexingError when it is known to be out of bounds.
+
+    A traced one is asked where the user's code waits for the answer: it would raise after the ``try``.
+    """
+    if type(index) is Tracer:
+        asked = may_be_outside(index, n) and is_awaited((IndexError,), _getframe(1))
+        held: Array = index
+        if asked and np.any(np.logical_or(held >= n, held < -n)):
+            raise IndexingError(f"an index is out of bounds for axis {axis} with size {n}")
+    elif index.size:
         for extreme in (int(index.min()), int(index.max())):
             position(extreme, axis, n)
     return index

@@ -30,7 +30,7 @@ from funcgrad.tracing.aliasing import view
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, Option, ShapeLike
 
 __all__ = [
     "argwhere",
@@ -432,11 +432,11 @@ def flat_view(x: Tracer) -> Tracer:
 # -- methods ----------------------------------------------------------------------------------------------
 
 
-def _compress(self: Tracer, condition: Any, axis: int | None = None, out: None = None) -> Any:
+def _compress(self: Tracer, condition: ArrayLike, axis: int | None = None, out: None = None) -> Array:
     return compress(condition, self, axis, out)
 
 
-def _view(self: Tracer, *args: Any, **kwargs: Any) -> Any:
+def _view(self: Tracer, *args: Option, **kwargs: Option) -> Array:
     if args or kwargs:
         raise unsupported("ndarray.view with another dtype or type")
     return getitem(self, ...)

@@ -413,11 +413,15 @@ def check_positions(index: Index, size: int, axis: int) -> None:
 # -- methods ------------------------------------------------------------------------------------------------
 
 
-def _sort(self: Tracer, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+def _sort(
+    self: Tracer, axis: AxisLike = -1, kind: Option = None, order: Option = None, *, stable: Option = None
+) -> None:
     assign(self, sort(self, operator.index(axis), kind, order, stable=stable))
 
 
-def _partition(self: Tracer, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
+def _partition(
+    self: Tracer, kth: ArrayLike, axis: AxisLike = -1, kind: Option = "introselect", order: Option = None
+) -> None:
     assign(self, partition(self, kth, operator.index(axis), kind, order))
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.steps import as_source
+from funcgrad.later import Later
 from funcgrad.ops.arrays.structure import cast, reshape, shape_of
-from funcgrad.ops.linalg.matrices import MatrixShapeError
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -21,6 +21,9 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike
 
 Axes = tuple[int, ...]
+
+# Where the last axes are refused.
+matrices = Later("funcgrad.ops.linalg.matrices")
 
 
 class AxisError(ShapeError, np.exceptions.AxisError):
@@ -134,9 +137,10 @@ def refused(message: str, remedy: str | None = None) -> ShapeError:
     return ShapeError(message, source=as_source(user_location()), remedy=remedy)
 
 
-def refused_matrix(message: str) -> MatrixShapeError:
+def refused_matrix(message: str) -> ShapeError:
     """A MatrixShapeError at the user's line."""
-    return MatrixShapeError(message, source=as_source(user_location()))
+    refusal: ShapeError = matrices.MatrixShapeError(message, source=as_source(user_location()))
+    return refusal
 
 
 def is_given(option: object) -> bool:

@@ -138,7 +138,7 @@ def accumulates(primitive: AnyPrimitive) -> None:
     """Answer ``ufunc.accumulate`` of tracers, which runs along the first axis unless told otherwise."""
     ufunc = primitive.ufunc
 
-    def accumulate(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(array: Array, axis: AxisLike = 0, dtype: DTypeLike = None, out: Array = None) -> Array:
         x = traced(array, out)
         if not shape_of(x):
             raise DtypeError("cannot accumulate on a scalar", source=as_source(user_location()))
@@ -154,7 +154,7 @@ for _primitive in (ops.CumSum, ops.CumProd, ops.CumMax, ops.CumMin):
 def accumulates_in_order(ufunc: UfuncLike) -> None:
     """The same for a ufunc that has no cumulative operation: from each element to the next, as NumPy does."""
 
-    def accumulate(array: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(array: Array, axis: AxisLike = 0, dtype: DTypeLike = None, out: Array = None) -> Array:
         from funcgrad.api.control_flow.control import scan  # noqa: PLC0415 - it stands on this module
 
         x = strong(traced(array, out))
@@ -165,7 +165,7 @@ def accumulates_in_order(ufunc: UfuncLike) -> None:
         )
         if len(rows):
 
-            def step(last: Any, row: Any) -> Any:
+            def step(last: Array, row: Array) -> Array:
                 found = ufunc(last, row)
                 return found, found
 

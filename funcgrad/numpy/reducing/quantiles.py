@@ -44,7 +44,7 @@ Position = Callable[[Any, Any], Any]
 def between(alpha: float, beta: float) -> Position:
     """The position of a quantile with Hyndman and Fan's two parameters, from 0."""
 
-    def position(n: Any, q: Any) -> Any:
+    def position(n: Array, q: Array) -> Array:
         return n * q + (alpha + q * (1.0 - alpha - beta)) - 1.0
 
     return position
@@ -147,7 +147,7 @@ def sorted_over(x: ArrayLike, axes: Axes) -> Array:
 class Ranks:
     """The elements of a sorted array by their rank, all of them or those that are numbers."""
 
-    def __init__(self, ordered: Any, *, skip_nan: bool) -> None:
+    def __init__(self, ordered: Array, *, skip_nan: bool) -> None:
         self.ordered = ordered
         self.rest: Shape = shape_of(ordered)[1:]
         self.count: Any = shape_of(ordered)[0]

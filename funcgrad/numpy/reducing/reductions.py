@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.errors import DtypeError
-from funcgrad.ir.avals import Aval
 from funcgrad.ir.steps import as_source
-from funcgrad.numpy.dispatch import implements, implements_method
+from funcgrad.numpy.dispatch import MET, MOST_MET, REDUCING, implements, implements_method
 from funcgrad.numpy.elementwise.selection import limits_of
 from funcgrad.numpy.reducing.axes import (
     Axes,
@@ -112,10 +111,16 @@ def reduced(rule: Rule, x: ArrayLike, axis: AxisLike, keepdims: bool) -> Array:
     return with_kept_axes(found, seen.shape, axes) if keepdims else found
 
 
-MET: dict[tuple[Any, AxisLike, Aval], tuple[Any, Any]] = {}
-"""Reductions along one axis or all: the primitive and the type of its result, by the given type."""
-
-MOST_MET = 10_000
+REDUCING.update(
+    {
+        np.sum: SUM.primitive,
+        np.prod: PROD.primitive,
+        np.max: MAX.primitive,
+        np.amax: MAX.primitive,
+        np.min: MIN.primitive,
+        np.amin: MIN.primitive,
+    }
+)
 
 
 def plan_of(primitive: AnyPrimitive, axis: AxisLike, ndim: int) -> tuple[Axes, Any]:
@@ -127,7 +132,7 @@ def plan_of(primitive: AnyPrimitive, axis: AxisLike, ndim: int) -> tuple[Axes, A
 
 
 @lru_cache(maxsize=1024)
-def _remembered_plan(primitive: Any, axis: int | None, ndim: int) -> tuple[Axes, Any]:
+def _remembered_plan(primitive: AnyPrimitive, axis: int | None, ndim: int) -> tuple[Axes, Any]:
     axes = normalized_axes(axis, ndim)
     return axes, primitive(axes)
 
@@ -381,14 +386,14 @@ def reduces(rule: Rule, ufunc: np.ufunc) -> None:
     """Answer ``ufunc.reduce`` of tracers, which reduces the first axis unless told otherwise."""
 
     def reduce(
-        array: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: Any = None,
+        array: Array,
+        axis: AxisLike = 0,
+        dtype: DTypeLike = None,
+        out: Array = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
+        initial: ArrayLike = None,
+        where: ArrayLike = True,
+    ) -> Array:
         x = traced(array, out, initial, where)
         if dtype is not None and rule.dtypes is TRUTH and np.dtype(dtype) != BOOL:
             raise DtypeError(

@@ -6,6 +6,7 @@ So parameters keep their gradient along the samples. What has no such form stays
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import modules
 from types import MethodType
 from typing import Any
 
@@ -14,12 +15,11 @@ import numpy as np
 from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, plain
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, Number, ShapeLike
+from funcgrad.types import Anything, Array, ArrayLike, Number, Result, ShapeLike
 
 __all__ = ["drawing"]
 
 Draw = Callable[..., Any]
-GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def shape_for(size: ShapeLike, *parameters: ArrayLike) -> ShapeLike:
@@ -30,7 +30,9 @@ def shape_for(size: ShapeLike, *parameters: ArrayLike) -> ShapeLike:
 def by_place_and_scale(name: str) -> Callable[..., Any]:
     """A distribution that its two parameters move and scale."""
 
-    def draw(generator: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+    def draw(
+        generator: Anything, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike = None
+    ) -> Result:
         loc, scale = asoperand(loc), asoperand(scale)
         return loc + scale * getattr(generator, name)(0.0, 1.0, shape_for(size, loc, scale))
 
@@ -40,7 +42,7 @@ def by_place_and_scale(name: str) -> Callable[..., Any]:
 def by_scale(name: str) -> Callable[..., Any]:
     """A distribution that its parameter scales."""
 
-    def draw(generator: Any, scale: Any = 1.0, size: Any = None) -> Any:
+    def draw(generator: Anything, scale: ArrayLike = 1.0, size: ShapeLike = None) -> Result:
         scale = asoperand(scale)
         return scale * getattr(generator, name)(1.0, shape_for(size, scale))
 
@@ -76,15 +78,21 @@ DRAWN: dict[str, Callable[..., Any]] = {
 """By the name of the method, how it is drawn with traced parameters."""
 
 
+def is_generator(x: object) -> bool:
+    """Whether it draws random numbers as NumPy does: while `numpy.random` is not imported nothing does."""
+    found = modules.get("numpy.random")
+    return found is not None and isinstance(x, found.Generator | found.RandomState)
+
+
 def drawing(method: MethodType) -> Draw | None:
     """What is called instead of a method of a generator's; None where it is called as it is."""
     ours = DRAWN.get(method.__name__)
     if method.__name__ == "shuffle":
         return shuffling(method)
-    if ours is None or not isinstance(method.__self__, GENERATORS):
+    if ours is None or not is_generator(method.__self__):
         return None
 
-    def draw(*args: Any, **kwargs: Any) -> Any:
+    def draw(*args: ArrayLike, **kwargs: ArrayLike) -> Result:
         if has_traced(args) or has_traced(tuple(kwargs.values())):
             return ours(method.__self__, *args, **kwargs)
         return method(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
@@ -95,7 +103,7 @@ def drawing(method: MethodType) -> Draw | None:
 def shuffling(method: MethodType) -> Draw:
     """``rng.shuffle``, which writes into memory: into that of an open array."""
 
-    def shuffle(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def shuffle(x: Array, *args: ArrayLike, **kwargs: ArrayLike) -> Result:
         if plain(x) is not x and not isinstance(x, list | tuple):
             before_write(x)
         return method(plain(x), *args, **kwargs)

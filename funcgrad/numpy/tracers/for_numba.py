@@ -22,5 +22,6 @@ def refused(x: Tracer, context: Foreign) -> NoReturn:
         f"a function compiled by Numba takes the value of a traced {x.aval}, which would drop its gradient",
         source=Source(*user_location()),
         remedy="Call the Python function instead, f.py_func of an @njit function f: funcgrad differentiates "
-        "it, and fg.jit compiles it.\nOr give the call a rule with fg.custom_vjp.",
+        "it, and fg.jit compiles it. Write a stencil as the loop that it stands for.\n"
+        "Or give the call a rule with fg.custom_vjp.",
     )

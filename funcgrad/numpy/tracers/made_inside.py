@@ -10,52 +10,47 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from importlib import import_module
-from types import BuiltinMethodType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from funcgrad.config import WHEN_PACKAGES_CHANGE
+from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.arrays.creation import array, asanyarray, asarray, ascontiguousarray
 from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
-from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
+from funcgrad.numpy.arrays.movement import diag
+from funcgrad.numpy.dispatch import implementation_of
 from funcgrad.numpy.tracers.draws import drawing
-from funcgrad.numpy.tracers.floating_errors import RAISING
+from funcgrad.numpy.tracers.floating_errors import RAISING, decorated, under_errstate
+from funcgrad.numpy.tracers.mattering import CONSTRUCTORS, is_compiled, is_numpys, matters
 from funcgrad.numpy.tracers.numbers_inside import DERIVED, of_numbers
 from funcgrad.numpy.tracers.open_arrays import (
     OpenArray,
     become_traced,
+    given_away,
+    hand_out,
     has_traced,
     kinds_among,
+    open_among,
     opened,
     plain,
+    seen_of,
 )
 from funcgrad.scipy.adopted import adopted_function
-from funcgrad.source import installed_package
-from funcgrad.tracing.constants import is_constant
+from funcgrad.source import Source, user_location
+from funcgrad.tracing.constants import comes_of_inputs, is_constant
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.inside import INSIDE
-from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.refusals import counterpart, named_in_scipy, refused_by_scipy
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Index, Result, Tree
 
-__all__ = ["instead_of", "joiner", "matters"]
+__all__ = ["array_method", "joiner", "made_for", "made_for_method"]
 
 Function = Callable[..., Any]
-
-_MAKERS: tuple[Any, ...] = (
-    *(np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.arange, np.linspace, np.logspace),
-    *(np.geomspace, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.tri, np.vander, np.diag),
-    *(np.diagflat, np.tile, np.repeat, np.indices, np.fromfunction, np.hanning, np.hamming, np.bartlett),
-    *(np.blackman, np.kaiser, np.tril, np.triu, np.loadtxt, np.genfromtxt, np.fromstring, np.frombuffer),
-    np.ndarray,
-)
-CONSTRUCTORS = frozenset(_MAKERS)
-"""Functions whose results are arrays of their own."""
 
 CONVERTERS: dict[Any, Function] = {
     np.array: array,
@@ -83,25 +78,51 @@ def is_scalar(element: ArrayLike) -> bool:
     return not element.aval.shape if type(element) is Tracer else np.isscalar(element)
 
 
-ASKED: dict[Any, Function] = {np.isscalar: is_scalar, **RAISING}
+def iterating(*args: Anything, **kwargs: Anything) -> Anything:
+    """``np.nditer``, which would write into a copy of what is traced."""
+    flags = [str(flag) for given in kwargs.get("op_flags", args[2:3] or ()) for flag in np.ravel(given)]
+    if has_traced(args[:1] or (kwargs.get("op"),)) and any("write" in flag for flag in flags):
+        raise UnsupportedFunctionError(
+            "np.nditer writes into memory, and a traced array has none",
+            source=Source(*user_location()),
+            remedy="Write x[index] = value in a loop over np.ndindex(x.shape), or a whole array at once.",
+        )
+    return np.nditer(*given_away(args), **kwargs)
+
+
+ASKED: dict[Any, Function] = {np.isscalar: is_scalar, np.nditer: iterating, **RAISING}
 """Functions that ask what something is."""
 
 
 def constructing(function: Function) -> Function:
     """A constructor, whose result can be written into."""
 
-    def construct(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: Tree, **kwargs: Tree) -> Result:
         kind = kinds_among(args)
         if kwargs:
-            if "like" in kwargs or "buffer" in kwargs:
+            if "like" in kwargs:
                 return function(*args, **kwargs)
             kind = max(kind, kinds_among(tuple(kwargs.values())))
         if kind == 2:
             return (implementation_of(function) or function)(*args, **kwargs)
-        made = function(*(plain(args) if kind else args), **kwargs)
+        if sees_memory(function, args, kwargs):
+            for held in open_among((*args, *kwargs.values())):
+                hand_out(held, unseen=True)
+            seen = function(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
+            return seen if seen.flags.writeable else opened(seen)
+        made = function(
+            *(plain(args) if kind else args), **{key: plain(value) for key, value in kwargs.items()}
+        )
+        if kind == 1 and function is np.diag:
+            return seen_of(made, args, lambda _, whole: diag(whole, *args[1:], **kwargs))
         return OpenArray(made) if type(made) is np.ndarray and made.dtype.char in NUMERIC else made
 
     return construct
+
+
+def sees_memory(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a constructor is given the memory of something else, which is to show what is written."""
+    return function is np.frombuffer or (function is np.ndarray and (len(args) > 2 or "buffer" in kwargs))
 
 
 NUMERIC = frozenset("?bBhHiIlLqQefdgFDG")
@@ -111,7 +132,7 @@ NUMERIC = frozenset("?bBhHiIlLqQefdgFDG")
 def converting(function: Function, ours: Function) -> Function:
     """``np.asarray`` and its kin: traced values stay traced, and arrays stay the arrays they are."""
 
-    def convert(*args: Any, **kwargs: Any) -> Any:
+    def convert(*args: Tree, **kwargs: Tree) -> Result:
         first: Any = args[0] if args else kwargs.get("object", kwargs.get("a"))
         if function is np.fromiter and not isinstance(first, np.ndarray | Tracer):
             first = list(first)
@@ -119,18 +140,34 @@ def converting(function: Function, ours: Function) -> Function:
         if "like" in kwargs:
             return function(*args, **kwargs)
         kind = kinds_among((first,))
-        if (kind == 2 or is_of_objects(first)) and has_gradient(first):
+        if (kind == 2 or is_of_objects(first)) and (
+            has_gradient(first) or may_share(function, first, kwargs)
+        ):
             return ours(*args, **kwargs)
-        if kind == 0 and type(first) is list:
-            return opened(function(*args, **kwargs))
         made = function(*plain(args), **kwargs)
-        held = plain(first)
-        if type(first) is OpenArray and made is held:
-            return first
-        shares = isinstance(held, np.ndarray) and np.may_share_memory(made, held)
-        return made if shares or type(made) is not np.ndarray else opened(made)
+        kept = made is plain(first) or (made.base is not None and not copies(function, kwargs))
+        if not kept and type(made) is np.ndarray:
+            return opened(made)
+        if kind != 1:
+            return made
+        return seen_of(made, args, lambda _, whole: ours(whole, *args[1:], **kwargs))
 
     return convert
+
+
+def copies(function: Function, kwargs: dict[str, Any]) -> bool:
+    """Whether a conversion always gives an array of its own."""
+    return function in (np.copy, np.fromiter) or (function is np.array and kwargs.get("copy", True) is True)
+
+
+def may_share(function: Function, x: ArrayLike, kwargs: dict[str, Any]) -> bool:
+    """Whether a conversion gives an array that was made in the trace itself, or part of its memory.
+
+    What stands behind `stop_gradient` is asked for as it is, if nothing has been written into it.
+    """
+    if type(x) is not Tracer or copies(function, kwargs):
+        return False
+    return x._alias is not None or not comes_of_inputs(x)
 
 
 def has_gradient(x: ArrayLike) -> bool:
@@ -150,7 +187,9 @@ def is_of_objects(x: object) -> bool:
 def joining(function: Function) -> Function:
     """A function of NumPy's that also takes lists of traced numbers."""
 
-    def join(*args: Any, **kwargs: Any) -> Any:
+    def join(*args: Tree, **kwargs: Tree) -> Result:
+        if len(args) == 1 and type(args[0]) is Tracer:
+            return function(*args, **kwargs)
         if any(isinstance(x, list | tuple) and has_traced((x,)) for x in args):
             given = [joined(x) for x in args]
             return function(*given, **kwargs)
@@ -170,7 +209,7 @@ def joined(x: ArrayLike) -> Array:
 def others(function: Function) -> Function:
     """A function of another package: of ours, if it has one of that name and is given a traced value."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Tree, **kwargs: Tree) -> Result:
         if (
             is_for_us(args)
             or (kwargs and is_for_us(tuple(kwargs.values())))
@@ -179,10 +218,11 @@ def others(function: Function) -> Function:
             ours = ours_for(function)
             if ours is None:
                 refuse_searches(function, (*args, *kwargs.values()))
+                refuse_sparse(function, (*args, *kwargs.values()))
             if ours is not None or not is_compiled(function):
                 return (ours or function)(*args, **kwargs)
-        named = {key: plain(value) for key, value in kwargs.items()}
-        return function(*plain(args), **named)
+        named = {key: given_away(value) for key, value in kwargs.items()}
+        return function(*given_away(args), **named)
 
     return call
 
@@ -198,6 +238,20 @@ def refuse_searches(function: object, values: tuple[Any, ...]) -> None:
             raise refused_by_scipy(*named, "values of a function of what is traced")
 
 
+def refuse_sparse(function: object, values: tuple[Any, ...]) -> None:
+    """Raise UnsupportedFunctionError where a function of SciPy's is given a sparse array of ours."""
+    named = named_in_scipy(function)
+    if named is not None and any(holds_sparse(x) for x in values):
+        raise refused_by_scipy(*named, "the elements of a traced sparse array")
+
+
+def holds_sparse(x: Anything) -> bool:
+    """Whether it is a sparse array of ours, or a list with one in it."""
+    if type(x) is list or type(x) is tuple:
+        return any(holds_sparse(y) for y in x)
+    return type(x).__module__.startswith("funcgrad.scipy.sparse.")
+
+
 def is_for_us(values: tuple[Any, ...]) -> bool:
     """Whether something traced, or an object of ours that holds it, stands among the values."""
     return has_traced(values) or any(holds_traced(x) for x in values)
@@ -209,7 +263,17 @@ def holds_traced(x: ArrayLike) -> bool:
         return any(holds_traced(y) for y in x)
     if type(x) is FunctionType or type(x) is partial:
         return closes_over_traced(x, NESTED)
+    if type(x) is MethodType:
+        return holds_traced(x.__self__)
     return type(x).__module__.startswith("funcgrad.scipy.")
+
+
+def object_of_traced(x: Anything) -> bool:
+    """Whether it is an object of ours with something traced among its attributes."""
+    if not type(x).__module__.startswith("funcgrad.scipy.") or not hasattr(x, "__dict__"):
+        return False
+    held = vars(x).values()
+    return any(has_gradient([*v.values()] if type(v) is dict else v) for v in held)
 
 
 NESTED = 4
@@ -227,6 +291,7 @@ def closes_over_traced(function: Anything, depth: int) -> bool:
                 held.append(cell.cell_contents)
     return any(
         has_gradient(x)
+        or object_of_traced(x)
         or (depth > 0 and isinstance(x, FunctionType | partial) and closes_over_traced(x, depth - 1))
         for x in held
     )
@@ -257,32 +322,15 @@ def array_method(method: Anything) -> Function | None:
     if method.__name__ != "dot":
         return None
 
-    def dot(b: Any, out: Any = None) -> Any:
+    def dot(b: Array, out: Array = None) -> Array:
         return np.dot(method.__self__, b) if out is None and has_traced((b,)) else method(plain(b), out)
 
     return dot
 
 
-_INSTEAD: dict[int, tuple[Any, Function | None]] = {}
-
-
-def instead_of(function: object) -> Function | None:
-    """What is called instead of a function that is no user's; None where it is called as it is."""
-    if active_recorder() is None:
-        return None
-    if type(function) is MethodType:  # it is made at every access: there is nothing to be remembered
-        return drawing(function) or (others(function) if matters(function) else None)
-    if type(function) is BuiltinMethodType and type(function.__self__) is np.ndarray:
-        return array_method(function)
-    found = _INSTEAD.get(id(function))
-    if found is None or found[0] is not function:
-        if len(_INSTEAD) >= _MOST:
-            _INSTEAD.clear()
-        found = _INSTEAD[id(function)] = function, made_for(function) if matters(function) else None
-    return found[1]
-
-
-_MOST = 2048
+def made_for_method(method: MethodType) -> Function | None:
+    """What is called instead of a method that is no user's; None where it is called as it is."""
+    return drawing(method) or (others(method) if matters(method) else None)
 
 
 def made_for(function: Anything) -> Function:
@@ -295,61 +343,10 @@ def made_for(function: Anything) -> Function:
         return ASKED[function]
     if function in DERIVED:
         return of_numbers(function)
+    if decorated(function):
+        return under_errstate(function)
     numpys = is_numpys(function) or isinstance(function, np.ufunc)
     return joining(function) if numpys else others(function)
-
-
-def matters(function: object) -> bool:
-    """Whether something else may be called instead of a function of a package's, or of Python's own."""
-    try:
-        if any(function in known for known in (CONVERTERS, CONSTRUCTORS, DERIVED, ASKED)):
-            return True
-    except TypeError:  # it has no hash, so it is none of them
-        return False
-    if isinstance(function, np.ufunc) or is_numpys(function):
-        return function not in OF_SEVERAL and (
-            implementation_of(function) is not None
-            or function in FUNCTIONS
-            or (isinstance(function, np.ufunc) and deferred(function) is not None)
-        )
-    module = str(getattr(function, "__module__", None) or type(function).__module__)
-    package = module.partition(".")[0]
-    return package not in _OURS and (is_installed(package) or is_compiled(function))
-
-
-_OURS = frozenset({"builtins", "funcgrad", "numpy", ""})
-
-
-@lru_cache(maxsize=1024)
-def is_installed(package: str) -> bool:
-    """Whether a package is an installed one: none of the user's, none taken in, and none of Python's own."""
-    return bool(installed_package(getattr(sys.modules.get(package), "__file__", None) or ""))
-
-
-def is_compiled(function: object) -> bool:
-    """Whether a function is no Python's: it takes arrays of NumPy's, of a package that is taken in, too."""
-    kind = type(function)
-    return not issubclass(kind, type) and kind not in _PYTHON and not hasattr(kind.__call__, "__code__")
-
-
-_PYTHON = (FunctionType, MethodType, partial)
-
-WHEN_PACKAGES_CHANGE.extend([is_installed.cache_clear, _INSTEAD.clear])
-
-
-def is_numpys(function: object) -> bool:
-    """Whether it is one of the functions that NumPy lets arrays of other kinds answer."""
-    return type(function).__name__ == "_ArrayFunctionDispatcher"
-
-
-OF_SEVERAL = frozenset(
-    [
-        *(np.block, np.broadcast_arrays, np.choose, np.column_stack, np.concatenate, np.dstack, np.einsum),
-        *(np.histogramdd, np.hstack, np.ix_, np.lexsort, np.linalg.multi_dot, np.piecewise, np.select),
-        *(np.stack, np.vstack),
-    ]
-)
-"""Functions of lists of arrays, in which NumPy itself finds traced ones."""
 
 
 class Joiner:
@@ -357,11 +354,11 @@ class Joiner:
 
     __slots__ = ("_ours", "_theirs")
 
-    def __init__(self, theirs: Any, ours: Any) -> None:
+    def __init__(self, theirs: Anything, ours: Anything) -> None:
         self._theirs = theirs
         self._ours = ours
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Anything:
         return (self._ours if has_traced(key if type(key) is tuple else (key,)) else self._theirs)[key]
 
 
@@ -369,7 +366,7 @@ JOINERS = {id(np.r_): Joiner(np.r_, r_), id(np.c_): Joiner(np.c_, c_)}
 """Objects of NumPy's that join what stands in their brackets, by identity, and what stands in for them."""
 
 
-def joiner(x: ArrayLike) -> Array:
+def joiner(x: ArrayLike) -> Anything:
     """What stands in for ``np.r_`` and ``np.c_``; anything else as it is."""
     return JOINERS.get(id(x), x)
 
@@ -386,8 +383,6 @@ def becomes_traced(x: ArrayLike) -> bool:
     return type(x) is Tracer
 
 
-INSIDE.instead_of = instead_of
-INSIDE.matters = matters
 INSIDE.joiner = joiner
 INSIDE.plain = plain
 INSIDE.opened = opened

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.api.mathematics import COMPLEX, REAL, Function, raised_as_by_python
 from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike, Number
+from funcgrad.types import ArrayLike, Number, Result, Tree
 
 __all__ = ["DERIVED", "of_numbers"]
 
@@ -27,7 +27,7 @@ def of_numbers(function: Function) -> Function:
     ours = DERIVED[function]
     goes_through = function.__name__ in _OF_ITERABLES
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Tree, **kwargs: Tree) -> Result:
         if goes_through:
             args = tuple([list(x) if type(x) is Tracer and x.aval.shape else x for x in args])
         flat = [y for x in args for y in (x if isinstance(x, list | tuple) else (x,))]

@@ -10,20 +10,35 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.arrays.memory import lie_as, summarised
 from funcgrad.numpy.dispatch import array_function
-from funcgrad.ops.arrays.structure import Broadcast
+from funcgrad.numpy.tracers.memory_elsewhere import held_elsewhere, seen_elsewhere
+from funcgrad.ops.arrays.structure import Broadcast, Reshape
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import Alias, remember
 from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, recorder_at
 from funcgrad.tracing.tracer import Tracer, TracerMemory
-from funcgrad.types import Array, ArrayLike, ShapeLike
+from funcgrad.types import Anything, Array, ArrayLike, DTypeLike, Index, Result, ShapeLike, Tree
 
-__all__ = ["OpenArray", "become_traced", "has_traced", "kinds_among", "opened", "plain"]
+__all__ = [
+    "OpenArray",
+    "become_traced",
+    "given_away",
+    "hand_out",
+    "has_traced",
+    "kinds_among",
+    "open_among",
+    "opened",
+    "plain",
+    "seen_of",
+]
 
 _CLASS: Any = object.__dict__["__class__"]
 """Sets the class of an object whose class says that it has another."""
@@ -47,6 +62,8 @@ _MEMORY = frozenset(
     ]
 )
 """Attributes by which memory is handed out: it may be written where nobody sees it."""
+_ADDRESSES = frozenset(["ctypes", "__array_interface__", "__array_struct__", "__dlpack__"])
+"""Those that hand out an address, which does not keep the array."""
 
 
 class OpenArray(TracerMemory):
@@ -64,7 +81,7 @@ class OpenArray(TracerMemory):
     __array_priority__ = 900.0
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, array: Any, base: OpenArray | None = None, read: Any = None) -> None:
+    def __init__(self, array: Array, base: OpenArray | None = None, read: Array = None) -> None:
         self._recorder = array
         self._index = 0
         self._alias = None if base is None else (base, read)
@@ -77,7 +94,7 @@ class OpenArray(TracerMemory):
             base._view.append(ref(self))
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> type:
         return np.ndarray
 
     def become_traced(self) -> None:
@@ -86,11 +103,11 @@ class OpenArray(TracerMemory):
 
     # -- NumPy's protocols -------------------------------------------------------------------------------
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
         hand_out(self)
         return np.array(self._recorder, dtype, copy=copy)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Array, **kwargs: Anything) -> Result:
         out = kwargs.get("out", ())
         targets = (inputs[0],) if method == "at" else out
         if has_traced((*inputs, *out)) or any(changes_in_block(x) for x in targets):
@@ -105,7 +122,7 @@ class OpenArray(TracerMemory):
         result = getattr(ufunc, method)(*plain(inputs), **named)
         return (out[0] if len(out) == 1 else out) if out else opened(result)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Anything, types: object, args: Tree, kwargs: Tree) -> Result:
         target = args[0] if args and function in _WRITERS else kwargs.get("out")
         if has_traced(args) or has_traced(tuple(kwargs.values())) or changes_in_block(target):
             if type(target) is OpenArray:
@@ -149,22 +166,22 @@ class OpenArray(TracerMemory):
 
     # -- what Python asks of arrays ----------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         if name in _MEMORY:
-            hand_out(self)
+            hand_out(self, unseen=name in _ADDRESSES)
             return getattr(self._recorder, name)
         value = getattr(self._recorder, name)
         if callable(value):
             return Method(self, name)
         return viewed(value, self, operator.attrgetter(name)) if type(value) is np.ndarray else value
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Array:
         if has_traced(key if type(key) is tuple else (key,)):
             return recorded_constant(self)[key]  # type: ignore[index]
         found = self._recorder[plain(key)]
         return viewed(found, self, operator.itemgetter(key)) if type(found) is np.ndarray else found
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Index, value: ArrayLike) -> None:
         at_traced = has_traced(key if type(key) is tuple else (key,))
         if at_traced or has_traced((value,)) or changes_in_block(self):
             become_traced(self)
@@ -179,7 +196,7 @@ class OpenArray(TracerMemory):
     def __len__(self) -> int:
         return len(self._recorder)
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: Index) -> bool:
         return bool(np.any(self == item))
 
     def __bool__(self) -> bool:
@@ -212,7 +229,7 @@ class OpenArray(TracerMemory):
     def __deepcopy__(self, memo: object) -> OpenArray:
         return OpenArray(self._recorder.copy())
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         return np.array, (self._recorder.copy(),)
 
     def to_numpy(self) -> Array:
@@ -230,7 +247,7 @@ class Method:
         self._owner = owner
         self._name = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Anything, **kwargs: Anything) -> Result:
         owner, name = self._owner, self._name
         writes = name in _WRITING_METHODS
         if has_traced(args) or has_traced(tuple(kwargs.values())) or (writes and changes_in_block(owner)):
@@ -249,7 +266,7 @@ def operating(name: str) -> Callable[[Any, Any], Any]:
     """``x + y`` and its kin, with an open array on the left."""
     operation = getattr(operator, name)
 
-    def operate(self: OpenArray, other: Any) -> Any:
+    def operate(self: OpenArray, other: ArrayLike) -> Array:
         if type(other) is Tracer:
             return operation(recorded_constant(self), other)
         return opened(operation(self._recorder, plain(other)))
@@ -261,7 +278,7 @@ def reflecting(name: str) -> Callable[[Any, Any], Any]:
     """``x + y`` and its kin, with an open array on the right."""
     operation = getattr(operator, name)
 
-    def operate(self: OpenArray, other: Any) -> Any:
+    def operate(self: OpenArray, other: ArrayLike) -> Array:
         if type(other) is Tracer:
             return operation(other, recorded_constant(self))
         return opened(operation(plain(other), self._recorder))
@@ -273,7 +290,7 @@ def in_place(name: str) -> Callable[[Any, Any], Any]:
     """``x += y`` and its kin."""
     operation = getattr(operator, name)
 
-    def operate(self: OpenArray, other: Any) -> Any:
+    def operate(self: OpenArray, other: ArrayLike) -> Array:
         if has_traced((other,)) or changes_in_block(self):
             become_traced(self)
             return operation(self, other)
@@ -288,7 +305,7 @@ def single(name: str) -> Callable[[Any], Any]:
     """``-x`` and its kin."""
     operation = getattr(operator, name)
 
-    def operate(self: OpenArray) -> Any:
+    def operate(self: OpenArray) -> Array:
         return opened(operation(self._recorder))
 
     return operate
@@ -343,12 +360,47 @@ def viewed(x: ArrayLike, base: OpenArray, read: Callable[[Any], Any]) -> Array:
 
 def called(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> ArrayLike:
     """The result of a function of NumPy's on open arrays and others, none of them traced."""
-    found = function(*plain(tuple(args)), **{key: plain(value) for key, value in kwargs.items()})
-    base = args[0] if args and type(args[0]) is OpenArray else None
-    if base is None or type(found) is not np.ndarray:
-        return opened(found)
-    others, named = plain(tuple(args[1:])), {key: plain(value) for key, value in kwargs.items()}
-    return viewed(found, base, lambda whole: function(whole, *others, **named))
+    given, named = plain(tuple(args)), {key: plain(value) for key, value in kwargs.items()}
+    found = function(*given, **named)
+
+    def again(x: OpenArray, whole: Array) -> Array:
+        return function(*with_whole(args, x, whole), **named)
+
+    if type(found) not in (tuple, list):
+        return seen_of(found, args, again)
+    parts = enumerate(found)
+    return type(found)([seen_of(part, args, partial(lambda k, *x: again(*x)[k], k)) for k, part in parts])
+
+
+def seen_of(part: ArrayLike, args: Sequence[Any], read: Callable[[OpenArray, Any], Any]) -> ArrayLike:
+    """A result of NumPy's: a view of the open array among the arguments that it shares memory with."""
+    if type(part) is not np.ndarray:
+        return opened(part)
+    for x in open_among(args):
+        if part is x._recorder or (part.base is not None and np.may_share_memory(part, x._recorder)):
+            return viewed(part, x, partial(read, x))
+    return opened(part)
+
+
+def open_among(values: Sequence[Any]) -> Iterator[OpenArray]:
+    """The open arrays among the values, and in tuples and lists among them."""
+    for x in values:
+        if type(x) is OpenArray:
+            yield x
+        elif type(x) in (tuple, list):
+            yield from open_among(x)
+
+
+def with_whole(values: Sequence[Any], x: OpenArray, whole: ArrayLike) -> Sequence[Any]:
+    """The values, with what an open array has become in its place, and plain arrays for the others."""
+    kind: Any = type(values)
+    made: Sequence[Any] = kind(
+        [
+            whole if v is x else with_whole(v, x, whole) if type(v) in (tuple, list) else plain(v)
+            for v in values
+        ]
+    )
+    return made
 
 
 def kinds_among(values: Sequence[Any]) -> int:
@@ -410,11 +462,36 @@ def whole_of(x: OpenArray) -> OpenArray:
     return x
 
 
-def hand_out(x: OpenArray) -> None:
-    """Note that memory is given away, where it may be written without a word."""
+def hand_out(x: OpenArray, *, unseen: bool = False) -> None:
+    """Note that memory is given away, where it may be written, or read, without a word.
+
+    `unseen` is for an address, or what holds one: nothing tells how long somebody has it.
+    """
     whole = whole_of(x)
     before_write(whole)
-    whole._index |= 2
+    whole._index |= 6 if unseen else 2
+
+
+def given_away(x: ArrayLike) -> ArrayLike:
+    """As `plain`, for what goes to code that may keep the memory, or write into it."""
+    for held in open_among((x,)):
+        hand_out(held)
+    return plain(x)
+
+
+def refuse_if_seen_elsewhere(whole: OpenArray) -> None:
+    """Raise TracerAssignmentError where somebody who is not traced would miss what is written."""
+    if whole._index & 2:
+        held = [part._recorder for part in family(whole)]
+        if whole._index & 4 or held_elsewhere(held):
+            raise seen_elsewhere()
+
+
+def family(x: OpenArray) -> Iterator[OpenArray]:
+    """An array, its views, and theirs."""
+    yield x
+    for part in live_views(x):
+        yield from family(part)
 
 
 def changes_in_block(x: ArrayLike) -> bool:
@@ -474,6 +551,7 @@ def become_traced(x: OpenArray) -> None:
     if type(x) is not OpenArray:
         return
     whole = whole_of(x)
+    refuse_if_seen_elsewhere(whole)
     recorder = recorder_at(whole.aval)
     if recorder is None:
         raise RuntimeError("no trace is open")
@@ -483,9 +561,9 @@ def become_traced(x: OpenArray) -> None:
         if array.size and not np.count_nonzero(array)
         else constant_in(recorder, whole)
     )
-    if array.ndim > 1:
+    if array.ndim:
         lie_as(fresh, summarised(np.empty_like(array, np.int8)))
-    take_place(whole, fresh, None)
+    take_place(whole, fresh, Alias(None, None))
     for part in views:
         view_becomes_traced(part, whole)
 
@@ -497,16 +575,19 @@ def zeros_in(recorder: Recorder, array: ArrayLike) -> Tracer:
     return made
 
 
-def view_becomes_traced(part: OpenArray, base: object) -> None:
+def view_becomes_traced(part: OpenArray, base: Anything) -> None:
     """Make a view the same part of what has become a traced array."""
     read, views = part._alias[1], live_views(part)  # type: ignore[index]
     fresh = read(base)
-    alias = fresh._alias
+    alias = Alias(fresh, Reshape(fresh.aval.shape)) if fresh is base else fresh._alias
     if alias is None or alias.base is None:
-        take_place(part, fresh, None)
-    else:
-        take_place(part, fresh, Alias(alias.base, alias.lens))
-        remember(alias.base, part)  # type: ignore[arg-type]
+        raise UnsupportedFunctionError(
+            "a traced value is written into an array of which there is a view that is none when it is traced",
+            source=Source(*user_location()),
+            remedy="Take the view with an index, reshape, transpose, np.split or np.broadcast_to.",
+        )
+    take_place(part, fresh, Alias(alias.base, alias.lens))
+    remember(alias.base, part)  # type: ignore[arg-type]
     for further in views:
         view_becomes_traced(further, part)
 

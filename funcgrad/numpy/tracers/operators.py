@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from funcgrad.numpy.picking.ragged import Ragged
 from funcgrad.numpy.tracers.python_numbers import PLAIN, dividing, raising_to_power
 from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude, rounding
 from funcgrad.ops.families import Pointwise
+from funcgrad.source import PLACES, place_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import captured
+from funcgrad.tracing.recorder import Recorder, captured, new_object
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import AnyPrimitive, Array, ArrayLike
 
 Operation = Callable[..., Any]
 
@@ -67,11 +69,45 @@ def is_sparse(other: ArrayLike) -> bool:
     return kind is not np.ndarray and kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
 
 
+def append_with_number(
+    recorder: Recorder, primitive: AnyPrimitive, number: float, index: int, aval: Aval, out: Aval, first: bool
+) -> Tracer:
+    """The operation on the value at `index` and a number, the `first` operand or the second.
+
+    `Recorder.literal_typed` and `Recorder.append_typed` in one call.
+    """
+    location = recorder.location
+    if location is None:
+        frame = _getframe(2)
+        location = PLACES.get(frame.f_lasti)
+        if location is None or location[0] is not frame.f_code:
+            location = place_of(frame)
+    value = aval.dtype.type(number)
+    avals, steps, sources = recorder.avals, recorder.steps, recorder.sources
+    literal = len(avals)
+    steps.append(aval)
+    steps.append((primitive, literal, index) if first else (primitive, index, literal))
+    avals.append(aval)
+    avals.append(out)
+    sources.append(None)
+    sources.append(location)
+    recorder.values[literal] = value
+    recorder.operands.append((literal, True))
+    recorder.operand_values.append(value)
+    made: Tracer = new_object(Tracer)
+    made._recorder = recorder
+    made._index = literal + 1
+    made.aval = out
+    made._view = None
+    made._alias = None
+    return made
+
+
 def forward(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the left."""
     primitive, known, of_arrays = met_before(operation)
 
-    def operate(self: Tracer, other: Any) -> Any:
+    def operate(self: Tracer, other: ArrayLike) -> Array:
         # What most operators meet is recorded from here: plain tracers of one trace, or one and a number.
         recorder, seen = self._recorder, self.aval
         if self._view is None and not recorder.closed and (seen.shape or not of_arrays):
@@ -83,8 +119,9 @@ def forward(operation: Operation, name: str) -> Operation:
             elif kind is float or kind is int:
                 out = known.get((seen, seen.scalar))
                 if out is not None and seen.inexact:
-                    literal = recorder.literal_typed(other, seen.scalar)
-                    return recorder.append_typed((primitive, self._index, literal), out)
+                    return append_with_number(
+                        recorder, primitive, other, self._index, seen.scalar, out, False
+                    )
         if type(other) in KNOWN or (type(other) is np.ndarray and recorder.copied is None):
             return operation(self, other)
         if not defers_to(other) and not leaves_to(other, name, self):
@@ -99,7 +136,7 @@ def forward(operation: Operation, name: str) -> Operation:
 def raised(operation: Operation, general: Operation) -> Operation:
     """``x ** y`` with the tracer on the left: arrays to whole powers are mostly met again."""
 
-    def operate(self: Tracer, other: Any) -> Any:
+    def operate(self: Tracer, other: ArrayLike) -> Array:
         kind = type(other)
         if (kind is int or kind is float) and self.aval.shape and self._view is None:
             recorder = self._recorder
@@ -131,7 +168,7 @@ def reflected(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the right, and on the left what does not know it."""
     primitive, known, of_arrays = met_before(operation)
 
-    def operate(self: Tracer, other: Any) -> Any:
+    def operate(self: Tracer, other: ArrayLike) -> Array:
         kind = type(other)
         if kind is float or kind is int:
             recorder, seen = self._recorder, self.aval
@@ -143,8 +180,7 @@ def reflected(operation: Operation, name: str) -> Operation:
                 and not recorder.closed
                 and (seen.shape or not of_arrays)
             ):
-                literal = recorder.literal_typed(other, seen.scalar)
-                return recorder.append_typed((primitive, literal, self._index), out)
+                return append_with_number(recorder, primitive, other, self._index, seen.scalar, out, True)
         if kind in KNOWN:
             return operation(other, self)
         if not defers_to(other):
@@ -160,7 +196,7 @@ def unary(operation: Operation, name: str) -> Operation:
     """``-x``."""
     primitive, known, _ = met_before(operation)
 
-    def operate(self: Tracer) -> Any:
+    def operate(self: Tracer) -> Array:
         recorder = self._recorder
         if self._view is None and not recorder.closed:
             out = known.get((self.aval,))
@@ -184,7 +220,7 @@ def met_before(operation: Operation) -> tuple[Any, dict[tuple[Aval, ...], Any], 
 def equality(operation: Operation, name: str, unlike: bool) -> Operation:
     """``==`` and ``!=``, which also compare with what is no number: it is unlike every element."""
 
-    def compare(self: Tracer, other: Any) -> Any:
+    def compare(self: Tracer, other: ArrayLike) -> Array:
         if type(other) in KNOWN:
             return operation(self, other)
         if defers_to(other):
@@ -201,7 +237,7 @@ def equality(operation: Operation, name: str, unlike: bool) -> Operation:
 def whole_number(function: str, name: str) -> Operation:
     """``math.floor(x)`` and the like: an int, so it needs the value of a scalar."""
 
-    def convert(self: Tracer) -> Any:
+    def convert(self: Tracer) -> Array:
         if self.aval.shape:
             raise TypeError(f"{function} needs a scalar, got {self.aval}")
         return getattr(self._needed_by(function).item(), name)()
@@ -209,7 +245,7 @@ def whole_number(function: str, name: str) -> Operation:
     return named(convert, name)
 
 
-def _round(self: Tracer, ndigits: int | None = None) -> Any:
+def _round(self: Tracer, ndigits: int | None = None) -> Array:
     if ndigits is not None:
         return rounded(self, ndigits)
     return whole_number("round()", "__round__")(self)

@@ -7,14 +7,15 @@ a method for every ufunc of this package: ``np.exp(np.array([t0, t1]))`` calls `
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from types import MemberDescriptorType, ModuleType
-from typing import Any
+from types import FrameType, MemberDescriptorType, ModuleType
+from typing import Any, NoReturn
 
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, did_you_mean
+from funcgrad.later import Later
 from funcgrad.numpy.arrays.creation import check_device
 from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
 from funcgrad.numpy.picking.assignment import AtIndex
@@ -23,6 +24,10 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
+from funcgrad.types import Anything, Array, ArrayLike, Device, Index, Option, UfuncLike
+
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
 
 NAMES_OF_TENSORS = {
     "backward": "fg.grad of the function, or the tensors of funcgrad.torch",
@@ -37,7 +42,7 @@ NAMES_OF_TENSORS = {
 """Names of PyTorch's, and what to write instead."""
 
 
-def _getattr(self: Tracer, name: str) -> Any:
+def _getattr(self: Tracer, name: str) -> Anything:
     """The ufunc of that name as a method; raises AttributeError for anything else."""
     if isinstance(getattr(Tracer, name, None), MemberDescriptorType):
         # C code that calls Python while an error is pending, as SciPy's root finders do: CPython's look-up of
@@ -47,6 +52,9 @@ def _getattr(self: Tracer, name: str) -> Any:
         ufunc = getattr(np, name, None)
         if isinstance(ufunc, np.ufunc) and ufunc in FUNCTIONS:
             return partial(FUNCTIONS[ufunc], self)
+        if name == "flags":
+            # SciPy's own code asks for them where it takes the memory of an array.
+            refusals.refuse_inside_scipy(self, False, sys._getframe(1))
         if hasattr(np.ndarray, name):
             raise AttributeError(f"ndarray.{name} is not supported on traced arrays")
         if name in NAMES_OF_TENSORS:
@@ -61,17 +69,51 @@ def _getattr(self: Tracer, name: str) -> Any:
     raise AttributeError(name)
 
 
-def _contains(self: Tracer, item: Any) -> bool:
+def _contains(self: Tracer, item: ArrayLike) -> bool:
     """Whether an element equals `item`; needs values."""
     return bool(np.any(equal(self, item)))
 
 
 def _array_namespace(self: Tracer, *, api_version: str | None = None) -> ModuleType:
-    """The module whose functions take tracers: ``funcgrad.numpy``."""
-    return sys.modules["funcgrad.numpy"]
+    """The module whose functions take tracers: ``funcgrad.numpy``, for some of SciPy's questions NumPy."""
+    return _namespace_for_scipy(sys._getframe(1)) or sys.modules["funcgrad.numpy"]
 
 
-def _refuse_dlpack(self: Tracer, **options: Any) -> Any:
+CHOOSES = "scipy.special._support_alternative_backends"
+"""What SCIPY_ARRAY_API=1 puts before SciPy's ufuncs: it asks whose the arrays are."""
+
+
+def _namespace_for_scipy(frame: FrameType) -> ModuleType | None:
+    """NumPy's namespace, as SciPy spells it, where SciPy would not get on with ours.
+
+    Its ufuncs are then those that take tracers, and a traced array beside one of NumPy's is taken as without
+    SCIPY_ARRAY_API=1: refused by the function's name. SciPy asks by functions called ``array_namespace``.
+    """
+    asking: list[FrameType] = []
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_name == "array_namespace":
+        asking.append(caller)
+        caller = caller.f_back
+    if not asking or caller is None:
+        return None
+    outermost = asking[-1]
+    if not str(outermost.f_globals.get("__name__")).startswith("scipy."):
+        return None
+    is_mixed = any(
+        isinstance(x, np.ndarray) for given in outermost.f_locals.values() for x in _several(given)
+    )
+    if not is_mixed and caller.f_globals.get("__name__") != CHOOSES:
+        return None
+    found: ModuleType = outermost.f_globals["array_namespace"](np.empty(0))
+    return found
+
+
+def _several(given: Anything) -> Sequence[Anything]:
+    """What a function's variable holds, where that is several things."""
+    return given if isinstance(given, (list, tuple)) else ()
+
+
+def _refuse_dlpack(self: Tracer, **options: Option) -> NoReturn:
     """Refuse: another library would get memory, and no gradient."""
     raise ConcretizationError(
         f"DLPack hands the memory of an array to another library, and a traced {self.aval} has none",
@@ -85,7 +127,7 @@ def _device(self: Tracer) -> str:
     return "cpu"
 
 
-def _to_device(self: Tracer, device: Any, /, *, stream: Any = None) -> Tracer:
+def _to_device(self: Tracer, device: Device, /, *, stream: object = None) -> Tracer:
     """The array itself; raises ValueError for another device than ``"cpu"``."""
     if stream is not None:
         raise ValueError("the device has no streams")
@@ -104,8 +146,8 @@ AT_METHODS: dict[Any, str] = {
 }
 
 
-def _at_method(ufunc: Any, name: str) -> Callable[..., None]:
-    def combine_at(a: Any, indices: Any, b: Any) -> None:
+def _at_method(ufunc: UfuncLike, name: str) -> Callable[..., None]:
+    def combine_at(a: Array, indices: Index, b: Array) -> None:
         target = written_into(a, f"np.{ufunc.__name__}.at")
         assign(target, getattr(AtIndex(target, indices), name)(b))
 

@@ -16,7 +16,7 @@ import numpy as np
 from funcgrad.source import is_library_code
 from funcgrad.tracing.guarded import is_awaited
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Arrays
 
 Operation = Callable[..., Any]
 
@@ -50,7 +50,7 @@ PLAIN: dict[Operation, Operation] = {}
 def dividing(operation: Operation) -> Operation:
     """A division, which raises ZeroDivisionError where Python's would and somebody waits for it."""
 
-    def divide(x: ArrayLike, y: ArrayLike) -> Array:
+    def divide(x: ArrayLike, y: ArrayLike) -> Arrays:
         if is_pythons(x) and is_pythons(y):
             frame = users_caller()
             if frame is not None and is_awaited((ZeroDivisionError,), frame) and y == 0:

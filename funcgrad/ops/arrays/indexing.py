@@ -185,7 +185,9 @@ class Scatter(Indexed):
             if not np.all(inside):
                 wrong = np.extract(~inside, index)[0]
                 raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
-            position = np.where(index < 0, index + n, index).astype(np.intp)
+            # Of few bits, an index could not hold what is added to it.
+            wide = index.astype(np.intp, copy=False)
+            position = np.where(wide < 0, wide + n, wide)
             flat = flat + position.reshape(position.shape + (1,) * len(kept)) * strides[axis]
         for k, axis in enumerate(kept):
             flat = flat + (np.arange(shape[axis]) * strides[axis]).reshape((-1,) + (1,) * (len(kept) - k - 1))
@@ -220,8 +222,8 @@ class Scatter(Indexed):
         return out, primitive_called("div")(add.bind(x_part, updates_part, *indices), count)
 
     def _tangent_of_elements(
-        self, x: Any, updates: Any, indices: Sequence[Any], x_dot: Any, updates_dot: Any
-    ) -> Any:
+        self, x: Array, updates: Array, indices: Sequence[Any], x_dot: Array, updates_dot: Array
+    ) -> Array:
         """The tangent where every position occurs once: only the elements there are touched."""
         mul, where, equal = (primitive_called(name) for name in ("mul", "where", "equal"))
         gather, dtype = Gather(self.axes), aval(x).dtype
@@ -244,8 +246,8 @@ class Scatter(Indexed):
         return Scatter("set", self.axes, unique=True).bind(base, moved, *indices)
 
     def _product_tangent(
-        self, x: Any, updates: Any, indices: Sequence[Any], x_dot: Any, updates_dot: Any
-    ) -> Any:
+        self, x: Array, updates: Array, indices: Sequence[Any], x_dot: Array, updates_dot: Array
+    ) -> Array:
         """The tangent of a product: for every factor, its tangent times all other factors there.
 
         The product of the others is what division by the factor leaves, unless a factor is zero: then
@@ -399,7 +401,7 @@ def batched_indices(size: int, indices: Sequence[Any], batched: Flags) -> list[A
     """The index arrays at one rank, those that have the batch axis with it in front."""
     rank = max([len(shape_of(x)) - flag for x, flag in zip(indices, batched, strict=True)])
 
-    def aligned(x: Any) -> Any:
+    def aligned(x: Array) -> Array:
         shape = shape_of(x)
         return reshape(x, (size, *[1] * (rank - len(shape) + 1), *shape[1:]))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.types import UfuncLike
+from funcgrad.types import Anything, Array, ArrayLike, Arrays, UfuncLike
 
 Dtypes = tuple[np.dtype[Any], ...]
 
@@ -47,7 +47,7 @@ class LazyUfunc:
             found = getattr(import_module(f"{self.module}._ufuncs"), self.__name__, found)
         return found
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: ArrayLike, **options: Anything) -> Arrays:
         return self.resolved(*args, **options)
 
     def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: object) -> Dtypes:
@@ -75,7 +75,7 @@ class ComposedUfunc:
     def __repr__(self) -> str:
         return self.__name__
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         return self._function(*args)
 
     def resolve_dtypes(self, dtypes: tuple[Any, ...]) -> Dtypes:

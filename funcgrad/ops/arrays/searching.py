@@ -55,7 +55,7 @@ class Buckets:
     than a value, and one of a higher bucket larger.
     """
 
-    def __init__(self, table: Any, scale: Any, count: int) -> None:
+    def __init__(self, table: Array, scale: Array, count: int) -> None:
         self.table, self.scale = table, scale
         self.last = table.dtype.type(count - 1)
         found = np.empty(len(table), np.int32)

@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.ir.text.numpy_source import scalar_type
+from funcgrad.later import Later
 from funcgrad.ops.arrays.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.ops.families import summed_to
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
@@ -25,6 +25,9 @@ from funcgrad.types import Array
 
 if TYPE_CHECKING:
     from funcgrad.ir.program import Atom
+
+# Where a Program is written as source.
+spelled = Later("funcgrad.ir.text.numpy_source")
 
 Span = tuple[int, int, int]
 Index = tuple[int | Span, ...]
@@ -189,7 +192,7 @@ class Pad(Sliced, LinearUnary):
     def statements(self, target: str, names: Sequence[str], avals: Sequence[Aval]) -> list[str] | None:
         shape = str(self.shape[0]) if len(self.shape) == 1 else str(self.shape)
         dtype = avals[0].dtype
-        made = shape if dtype == np.float64 else f"{shape}, {scalar_type(dtype)}"
+        made = shape if dtype == np.float64 else f"{shape}, {spelled.scalar_type(dtype)}"
         return [f"{target} = np.zeros({made})", self.written(target, names[0])] if self.index else None
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:

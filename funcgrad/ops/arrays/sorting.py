@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays import searching
-from funcgrad.ops.arrays.structure import shape_of, zeros_beside
+from funcgrad.ops.arrays.structure import aval, shape_of, zeros_beside
 from funcgrad.ops.reducing.cumulative import check_axis, full_size
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, fixed, integers, normal
@@ -59,6 +59,14 @@ class Sort(Ordering):
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"np.sort({names[0]}, axis={self.axis})"
+
+    def expansion(self, *inputs: Array) -> Array | None:
+        """In kernels: the elements at the positions that sort them."""
+        (x,) = inputs
+        dtype = aval(x).dtype
+        if dtype.kind == "c" or dtype.char in "egG":
+            return None
+        return TakeAlongAxis(self.axis, True).bind(x, ArgSort(self.axis).bind(x))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         order = ArgSort(self.axis).bind(primals[0])
@@ -322,6 +330,8 @@ class AddAlongAxis(AlongAxis):
             x[where] += part
         elif x.ndim > 1 and x.flags.c_contiguous:
             # `ufunc.at` is many times faster in one dimension.
+            # Of few bits, an index could not hold what is added to it.
+            index = index.astype(np.intp, copy=False)
             where = (
                 *where[: self.axis],
                 np.where(index < 0, index + x.shape[self.axis], index),

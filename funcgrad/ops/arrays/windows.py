@@ -25,6 +25,7 @@ __all__ = [
     "difference",
     "has_traced_bounds",
     "interval_of",
+    "may_be_outside",
     "natural_order",
     "note_interval",
     "window_of",
@@ -86,6 +87,12 @@ def interval_of(x: object) -> Interval:
     if type(x) is Tracer:
         return interval_at(x._recorder, x._index, DEEPEST) if is_whole(x) else UNBOUNDED
     return (int(x), int(x)) if isinstance(x, int | np.integer) else UNBOUNDED
+
+
+def may_be_outside(index: Tracer, n: int) -> bool:
+    """Whether a traced index can be out of bounds, for what is known of the counters of loops."""
+    lowest, highest = interval_of(index)
+    return lowest < -n or highest >= n
 
 
 def note_interval(x: Tracer, interval: Interval) -> None:

@@ -77,7 +77,7 @@ class AddInAnyOrder(Add):
     """A step of a sum of which no one asks in which order its terms are added."""
 
     name = "add_in_any_order"
-    native = by_kind(f="plus({0}, {1})", c="{0} + {1}")
+    native = by_kind(f="plus({0}, {1})", c="{0} + {1}", iu="{result}({0} + {1})", b="{0} | {1}")
 
 
 class Sub(Binary):

@@ -68,6 +68,8 @@ class Pow(Binary):
             Sample(positive(), normal(3)),
             Sample(edge(0.0, 0.0, 2.0, -1.0), edge(0.0, 2.0, 0.0, 0.5), differentiable=False),
             Sample(integers(-3, 3, 4), integers(0, 4, 4), differentiable=False),
+            Sample(integers(-3, 3, 4, dtype=np.int8), integers(0, 9, 4, dtype=np.int8), differentiable=False),
+            Sample(integers(2, 9, 4), integers(20, 80, 4), differentiable=False),
         )
 
 

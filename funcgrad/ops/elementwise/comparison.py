@@ -113,6 +113,7 @@ class Question(Unary):
             Sample(normal(3, 2), differentiable=False),
             Sample(normal(), differentiable=False),
             Sample(edge(0.0, -0.0, np.nan, np.inf, -np.inf), differentiable=False),
+            Sample(integers(-3, 3, 4), differentiable=False),
         )
 
 
@@ -121,7 +122,7 @@ class IsNaN(Question):
 
     name = "isnan"
     ufunc = np.isnan
-    native = "{0} != {0}"
+    native = by_kind(f="{0} != {0}", c="({0}.real != {0}.real) | ({0}.imag != {0}.imag)", iub="False")
 
 
 class IsInf(Question):
@@ -129,7 +130,7 @@ class IsInf(Question):
 
     name = "isinf"
     ufunc = np.isinf
-    native = "fabs({0}) == INF"
+    native = by_kind(f="fabs({0}) == INF", c="(fabs({0}.real) == INF) | (fabs({0}.imag) == INF)", iub="False")
 
 
 class IsFinite(Question):
@@ -137,7 +138,7 @@ class IsFinite(Question):
 
     name = "isfinite"
     ufunc = np.isfinite
-    native = "fabs({0}) < INF"
+    native = by_kind(f="fabs({0}) < INF", c="(fabs({0}.real) < INF) & (fabs({0}.imag) < INF)", iub="True")
 
 
 class SignBit(Question):
@@ -147,6 +148,10 @@ class SignBit(Question):
     ufunc = np.signbit
     native = "signbit({0})"
     kinds = "f"
+
+    @classmethod
+    def samples(cls) -> Sequence[Any]:
+        return super().samples()[:-1]  # integers must be cast first
 
 
 equal = Equal()

@@ -11,6 +11,7 @@ from funcgrad.ops.arrays.lazy import ComposedUfunc
 from funcgrad.ops.elementwise.comparison import equal
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Binary, Unary, broadcast_to, summed_to
+from funcgrad.ops.native import by_kind
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal
 from funcgrad.types import Array
@@ -26,12 +27,19 @@ def fractions(x: Array) -> Array:
     return np.modf(x)[0]
 
 
+_NEAR = "max(min(i64({1}), 1000), -1000)"
+_REST = f"max(min(i64({{1}}) - {_NEAR}, 1000), -1000)"
+
+
 class Ldexp(Binary):
     """``x * 2**n`` for an integer n."""
 
     name = "ldexp"
     ufunc = np.ldexp
+    # In two steps, of which the first is exact: 2**n itself may not be a number.
+    native = by_kind(iu=f"{{result}}({{0}} * exp2(f64({_REST})) * exp2(f64({_NEAR})))")
     kinds = "f"
+    cost = 12
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, n = primals
@@ -51,6 +59,8 @@ class Ldexp(Binary):
             Sample(normal(3, 2), integers(-3, 4, 3, 2)),
             Sample(normal(), integers(-3, 4, 3)),
             Sample(normal(3), integers(-3, 4)),
+            Sample(edge(1e-300, 1e300, 5e-324, 3.0), integers(-1100, -1000, 4), differentiable=False),
+            Sample(edge(1e-300, 1e-310, 5e-324, -0.0), integers(1000, 1100, 4), differentiable=False),
         )
 
 
@@ -80,7 +90,9 @@ class Fraction(Unary):
 
     name = "fraction"
     ufunc = ComposedUfunc("fraction", fractions, np.modf)
+    native = "copysign(select(fabs({0}) == INF, {operand}(0.0), {0} - trunc({0})), {0})"
     kinds = "f"
+    cost = 4
 
     def derivative(self, x: Array, out: Array) -> Array:
         return 1
@@ -122,7 +134,9 @@ class Spacing(Unary):
 
     name = "spacing"
     ufunc = np.spacing
+    native = "nextafter({0}, copysign({operand}(INF), {0})) - {0}"
     kinds = "f"
+    cost = 15
 
     def derivative(self, x: Array, out: Array) -> Array | None:
         return None
@@ -137,7 +151,11 @@ class Heaviside(Binary):
 
     name = "heaviside"
     ufunc = np.heaviside
+    native = (
+        "select({0} < 0.0, {operand}(0.0), select({0} > 0.0, {operand}(1.0), select({0} == 0.0, {1}, {0})))"
+    )
     kinds = "f"
+    cost = 3
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         out = self.bind(*primals)

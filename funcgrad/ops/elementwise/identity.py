@@ -18,7 +18,7 @@ class StopGradient(Primitive):
     aliases = True
     severs = True
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Array:
         return self.bind(x)
 
     def infer(self, *avals: Aval) -> Aval:

@@ -175,6 +175,8 @@ class BitwiseCount(Unary):
 
     name = "bitwise_count"
     ufunc = np.bitwise_count
+    native = by_kind(i="{result}(bits_set({0}))")
+    cost = 4
 
     def derivative(self, x: Array, out: Array) -> Array | None:
         return None

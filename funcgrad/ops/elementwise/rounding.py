@@ -127,7 +127,11 @@ class Fmod(Binary):
 
     name = "fmod"
     ufunc = np.fmod
-    native = "fmod({0}, {1})"
+    native = by_kind(
+        f="fmod({0}, {1})",
+        # The remainder that Python has, with the sign of the other operand where it is not 0.
+        iu="{result}(select(({0} % {1} != 0) & (({0} < 0) != ({1} < 0)), {0} % {1} - {1}, {0} % {1}))",
+    )
     cost = 15
     kinds = "f"
 
@@ -140,6 +144,7 @@ class Fmod(Binary):
             Sample(normal(3, 2), positive(3, 2)),
             Sample(normal(3), positive()),
             Sample(edge(7.0, -7.0, 1.0, np.inf), edge(2.0, 2.0, np.inf, 1.0), differentiable=False),
+            Sample(integers(-9, 9, 9), integers(-4, -1, 9), differentiable=False),
             Sample(integers(-9, 9, 4), integers(1, 4, 4), differentiable=False),
         )
 
@@ -154,6 +159,10 @@ class Divisor(Binary):
     def samples(cls) -> Sequence[Any]:
         return (
             Sample(integers(-9, 9, 3, 2), integers(1, 9, 3, 2), differentiable=False),
+            Sample(integers(-9, 9, 9), integers(-9, 9, 9), differentiable=False),
+            Sample(
+                integers(-9, 9, 9, dtype=np.int8), integers(-9, 9, 9, dtype=np.int8), differentiable=False
+            ),
             Sample(integers(0, 9, 4), integers(1, 9), differentiable=False),
         )
 
@@ -163,6 +172,8 @@ class Gcd(Divisor):
 
     name = "gcd"
     ufunc = np.gcd
+    native = by_kind(i="{result}(common_divisor({0}, {1}))")
+    cost = 40
 
 
 class Lcm(Divisor):
@@ -170,6 +181,8 @@ class Lcm(Divisor):
 
     name = "lcm"
     ufunc = np.lcm
+    native = by_kind(i="{result}(abs({0} // max(common_divisor({0}, {1}), 1) * {1}))")
+    cost = 45
 
 
 floor = Floor()

@@ -29,7 +29,7 @@ class Where(Pointwise):
     ufunc = staticmethod(np.where)
     native = of_any_kind("select({0}, {1}, {2})")
 
-    def __call__(self, condition: Any, x: Any, y: Any) -> Any:
+    def __call__(self, condition: Array, x: Array, y: Array) -> Array:
         # The common cases, decided without any general machinery, as in `Binary`: plain tracers of one trace,
         # one branch perhaps a Python number, whose avals this operation has accepted before.
         if type(condition) is Tracer and condition._view is None:

@@ -199,24 +199,38 @@ def sinc_derivative(x: Array, order: int) -> Array:
     x = np.asarray(x)
     if order == 0:
         return np.sinc(x)
-    y = np.pi * x.astype(np.result_type(x, np.float64))
+    found = sinc_of_doubles(x.astype(np.result_type(x, np.float64)), order)
+    return np.asarray(found).astype(x.dtype)[()]
+
+
+def sinc_of_doubles(x: Array, order: int) -> Array:
+    """The same of numbers of double precision, which may be traced.
+
+    >>> print(sinc_of_doubles(np.array([0.0, 0.5]), 0))
+    [1.         0.63661977]
+    """
+    if order == 0:
+        y = np.pi * np.where(x == 0.0, 1e-20, x)
+        return np.sin(y) / y
+    y = np.pi * x
     near = np.abs(y) < order + 1
-    found = np.where(near, _series(np.where(near, y, 0), order), _recursion(np.where(near, 1, y), order))
-    return (np.pi**order * found).astype(x.dtype)[()]
+    inside, outside = _series(np.where(near, y, 0.0), order), _recursion(np.where(near, 1.0, y), order)
+    found: Array = np.where(near, inside, outside)
+    return np.pi**order * found
 
 
-def _series(y: Any, k: int) -> Any:
+def _series(y: Array, k: int) -> Array:
     """The sum of ``(-1)**n y**(2n-k) / ((2n+1) (2n-k)!)`` over n, by Horner's rule in ``y*y``."""
     first = (k + 1) // 2
     terms = 20 + 2 * k
-    total = np.zeros_like(y)
+    total: Any = 0.0
     square = y * y
     for n in reversed(range(first, first + terms)):
         total = total * square + (-1) ** n / ((2 * n + 1) * math.factorial(2 * n - k))
     return total * y ** (2 * first - k)
 
 
-def _recursion(y: Any, k: int) -> Any:
+def _recursion(y: Array, k: int) -> Array:
     """``g[j] = (sin(y + j pi/2) - j g[j-1]) / y`` from ``j = 1`` to k."""
     g = np.sin(y) / y
     for j in range(1, k + 1):
@@ -238,6 +252,11 @@ class Sinc(Unary):
 
     def evaluate(self, *values: Array) -> Array:
         return sinc_derivative(values[0], self.order)
+
+    def expansion(self, *inputs: Array) -> Array | None:
+        """In kernels, of doubles: what is evaluated in single precision is computed in double."""
+        (x,) = inputs
+        return sinc_of_doubles(x, self.order) if aval(x).dtype == np.float64 else None
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str | None:
         return f"np.sinc({names[0]})" if self.order == 0 else None

@@ -15,15 +15,17 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arrays.indexing import Gather
+from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.movement import concatenate, take_axis, take_span
+from funcgrad.ops.arrays.searching import LONG
 from funcgrad.ops.arrays.sorting import AddAlongAxis, TakeAlongAxis
 from funcgrad.ops.arrays.structure import aval, broadcast, cast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg, sub
 from funcgrad.ops.elementwise.comparison import equal
+from funcgrad.ops.elementwise.logic import logical_and
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import added
-from funcgrad.ops.reducing.extremes import clip
+from funcgrad.ops.reducing.extremes import clip, maximum, minimum
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, integers, normal, real_part, uniform
 from funcgrad.types import Array
@@ -36,9 +38,38 @@ def inner_slopes(points: Array, heights: Array) -> Array:
     count = shape_of(points)[0] - 1
     rise = sub(take_span(heights, 0, 1, count), take_span(heights, 0, 0, count))
     run = sub(take_span(points, 0, 1, count), take_span(points, 0, 0, count))
+    return slopes_of(rise, run)
+
+
+def slopes_of(rise: Array, run: Array) -> Array:
+    """``rise / run``; 0 where `run` is."""
     level = equal(run, 0.0)
-    slopes = div(rise, where(level, 1.0, run))
-    return where(level, 0.0, slopes)
+    return where(level, 0.0, div(rise, where(level, 1.0, run)))
+
+
+def beside(positions: Array, pieces: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Which points are before and after each position, the position between all points, and both points.
+
+    Before all points and after all, both are the nearest.
+    """
+    last, take = shape_of(points)[0] - 1, Gather((0,))
+    before, after = maximum(minimum(sub(pieces, 1), last), 0), maximum(minimum(pieces, last), 0)
+    low, high = (broadcast(take_axis(points, 0, k), shape_of(positions), ()) for k in (0, last))
+    return before, after, clip(positions, low, high), take.bind(points, before), take.bind(points, after)
+
+
+def between(at: Array, start: Array, end: Array, base: Array, top: Array) -> Array:
+    """The height at a position on a piece from one point to another.
+
+    As NumPy's, it is that of the point where the position is the point, and is reckoned from the other
+    point where a height or a point that is infinite leaves no number.
+    """
+    slope = slopes_of(sub(top, base), sub(end, start))
+    found = add(base, mul(slope, sub(at, start)))
+    back = add(top, mul(slope, sub(at, end)))
+    level = where(logical_and(equal(base, top), equal(at, at)), base, back)
+    found = where(equal(found, found), found, where(equal(back, back), back, level))
+    return where(equal(at, start), base, found)
 
 
 def slopes_at(pieces: Array, points: Array, heights: Array) -> Array:
@@ -104,7 +135,18 @@ class BrokenLine(OnLine):
             np.multiply(product, distance, out=product)
             np.take(height, here, mode="clip", out=result)
             np.add(result, product, out=result)
+            odd = np.flatnonzero(result != result)  # noqa: PLR0124
+            if odd.size:
+                result[odd] = beside_infinities(flat[first + odd], here[odd], points, heights)
         return out.reshape(positions.shape)[()]
+
+    def expansion(self, *inputs: Array) -> Array | None:
+        positions, pieces, points, heights = inputs
+        if aval(positions).size >= LONG:
+            return None
+        before, after, at, start, end = beside(positions, pieces, points)
+        base, top = (Gather((0,)).bind(heights, place) for place in (before, after))
+        return between(at, start, end, base, top)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         positions, pieces, points, heights = primals
@@ -200,6 +242,16 @@ class SpreadOnLine(OnLine):
         out[1:] += shared[1:-1]
         return out.astype(amount.dtype)
 
+    def expansion(self, *inputs: Array) -> Array | None:
+        values, positions, pieces, points = inputs
+        if aval(positions).size >= LONG:
+            return None
+        before, after, at, start, end = beside(positions, pieces, points)
+        share = mul(values, slopes_of(sub(at, start), sub(end, start)))
+        zeros = broadcast(aval(values).dtype.type(0), shape_of(points), ())
+        spread = Scatter("add", (0,), False)
+        return spread.bind(spread.bind(zeros, sub(values, share), before), share, after)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         values, positions, pieces, points = primals
         values_dot, x_dot, _, points_dot = tangents
@@ -245,6 +297,19 @@ class SpreadOnLine(OnLine):
 # -- parts --------------------------------------------------------------------------------------------------
 
 
+def beside_infinities(at: Array, pieces: Array, points: Array, heights: Array) -> Array:
+    """`between` of arrays, for the few positions where a height or a point that is infinite needs it."""
+    last = len(points) - 1
+    before, after = np.clip(pieces - 1, 0, last), np.clip(pieces, 0, last)
+    at = np.clip(at, points[0], points[-1])
+    base, top = heights[before], heights[after]
+    run = points[after] - points[before]
+    slope = np.where(run == 0, 0, (top - base) / np.where(run == 0, 1, run))
+    back = top + slope * (at - points[after])
+    level = np.where((base == top) & ~np.isnan(at), base, back)
+    return np.where(at == points[before], base, np.where(np.isnan(back), level, back))
+
+
 def add_counts(total: Array, piece: Array, value: Array, count: int) -> None:
     """Add each value to the total of its piece; many totals are not gone through for every block."""
     if count < BLOCK:
@@ -273,39 +338,41 @@ def with_batch_axis(size: int, inputs: Sequence[Any], batched: Flags) -> list[An
     ]
 
 
-def tables_of_rows(points: Array, heights: Array) -> tuple[Any, Any, Any]:
-    """Where each piece starts, its slope, and its height there, for every row of points."""
+def tables_of_rows(points: Array, heights: Array) -> tuple[Any, Any]:
+    """Where each piece starts, and its slope, for every row of points."""
     size, count = shape_of(points)
     run = sub(take_span(points, 1, 1, count - 1), take_span(points, 1, 0, count - 1))
     rise = sub(take_span(heights, 1, 1, count - 1), take_span(heights, 1, 0, count - 1))
     level = equal(run, 0.0)
     end = np.zeros((size, 1), aval(heights).dtype)
     slopes = cast(where(level, 0.0, div(rise, where(level, 1.0, run))), end.dtype)
-    starts, bases = (concatenate([take_span(x, 1, 0, 1), x], 1) for x in (points, heights))
-    return starts, concatenate([end, slopes, end], 1), bases
+    starts = concatenate([take_span(points, 1, 0, 1), points], 1)
+    return starts, concatenate([end, slopes, end], 1)
 
 
-def distances(positions: Array, starts: Array, pieces: Array, points: Array) -> Array:
-    """How far each position is from where its piece starts, row by row."""
+def within(positions: Array, points: Array) -> Array:
+    """Each position between the first of the points and the last, row by row."""
     shape, count = shape_of(positions), shape_of(points)[1]
     low, high = (broadcast(take_axis(points, 1, k), shape, (0,)) for k in (0, count - 1))
-    return sub(clip(positions, low, high), TakeAlongAxis(1, False).bind(starts, pieces))
+    return clip(positions, low, high)
 
 
 def heights_of_rows(positions: Array, pieces: Array, points: Array, heights: Array) -> Array:
     """`BrokenLine` where every row has points and heights of its own."""
-    take = TakeAlongAxis(1, False)
-    starts, slopes, bases = tables_of_rows(points, heights)
-    distance = distances(positions, starts, pieces, points)
-    return add(take.bind(bases, pieces), mul(take.bind(slopes, pieces), distance))
+    take, last = TakeAlongAxis(1, False), shape_of(points)[1] - 1
+    places = maximum(minimum(sub(pieces, 1), last), 0), maximum(minimum(pieces, last), 0)
+    ends = [take.bind(table, place) for table in (points, heights) for place in places]
+    return between(within(positions, points), *ends)
 
 
 def spread_of_rows(values: Array, positions: Array, pieces: Array, points: Array) -> Array:
     """`SpreadOnLine` where every row has points of its own."""
     size, count = shape_of(points)
     places = np.arange(count, dtype=aval(points).dtype)
-    starts, scales, _ = tables_of_rows(points, broadcast(places, (size, count), (1,)))
-    share = mul(distances(positions, starts, pieces, points), TakeAlongAxis(1, False).bind(scales, pieces))
+    starts, scales = tables_of_rows(points, broadcast(places, (size, count), (1,)))
+    take = TakeAlongAxis(1, False)
+    distance = sub(within(positions, points), take.bind(starts, pieces))
+    share = mul(distance, take.bind(scales, pieces))
     zeros = broadcast(aval(values).dtype.type(0), (size, count + 1), ())
     spread = AddAlongAxis(1, False)
     total, shared = (spread.bind(zeros, x, pieces) for x in (values, mul(values, share)))
@@ -317,7 +384,7 @@ def spread_of_rows(values: Array, positions: Array, pieces: Array, points: Array
 def fixed_real(*values: float) -> Callable[..., Any]:
     """These numbers, in the real dtype of the same precision as the sample's."""
 
-    def draw_real(rng: Any, dtype: np.dtype[Any]) -> Any:
+    def draw_real(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return np.array(values, np.zeros((), dtype).real.dtype)
 
     return draw_real

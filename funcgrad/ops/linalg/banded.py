@@ -87,7 +87,7 @@ class SolveBanded(OnStacks):
 def bands(*shape: int) -> Draw:
     """Diagonals of matrices that are far from singular: the main one is the second row."""
 
-    def draw_bands(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_bands(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         x = normal(*shape)(rng, dtype)
         x[..., 1, :] += np.asarray(9.0, dtype)
         x[..., 2, :] += np.asarray(9.0, dtype) if shape[-2] == 4 else 0

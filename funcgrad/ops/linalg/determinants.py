@@ -43,7 +43,7 @@ def of_rank(rank: int, *shape: int) -> Draw:
     """Random matrices of this rank."""
     left, right = normal(*shape[:-1], rank), normal(*shape[:-2], rank, shape[-1])
 
-    def draw_of_rank(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_of_rank(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return (left(rng, dtype) @ right(rng, dtype)).astype(dtype)
 
     return draw_of_rank

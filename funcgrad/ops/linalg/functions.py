@@ -19,12 +19,17 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.families import added
+from funcgrad.ops.linalg.exponential import exponential_along
 from funcgrad.ops.linalg.matrices import OnStacks, check_matrices, flipped, matrix_by_matrix, refusals
 from funcgrad.ops.linalg.systems import well_conditioned
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array
+
+LARGEST = 128
+"""Rows of a matrix, with those that its directions add, up to which kernels compute its exponential."""
 
 NAMES = ("expm", "logm", "sqrtm", "sinm", "cosm", "tanm", "sinhm", "coshm", "tanhm")
 
@@ -59,6 +64,13 @@ class MatrixFunction(OnStacks):
             total = doubled(total, e * share)
         found = matrix_by_matrix(self.of_matrix, total)[..., :n, total.shape[-1] - n :]
         return (found * factor if directions else found).astype(a.dtype, copy=False)
+
+    def expansion(self, *inputs: Array) -> Array | None:
+        a = aval(inputs[0])
+        if self.function != "expm" or not 0 < a.shape[-1] << (len(inputs) - 1) <= LARGEST:
+            return None
+        wide = [cast(x, np.result_type(a.dtype, np.float64)) for x in inputs]
+        return cast(exponential_along(*wide), a.dtype)
 
     def of_matrix(self, a: Array) -> Array:
         """The function of one matrix; raises DtypeError where that of a real matrix is not real."""
@@ -148,7 +160,7 @@ def positive_spectrum(*shape: int) -> Draw:
     """Random matrices with eigenvalues near 3."""
     draw = well_conditioned(*shape)
 
-    def draw_positive_spectrum(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_positive_spectrum(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return (0.4 * draw(rng, dtype)).astype(dtype)
 
     return draw_positive_spectrum

@@ -134,7 +134,7 @@ def spread_out(*shape: int) -> Draw:
     """Random matrices whose eigenvalues and vectors' largest components are well apart."""
     draw = normal(*shape)
 
-    def draw_spread_out(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_spread_out(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return (0.3 * draw(rng, dtype) + np.diag(2.0 * np.arange(shape[-1]))).astype(dtype)
 
     return draw_spread_out

@@ -149,7 +149,7 @@ def spaces_and_coupling(primitive: AnyPrimitive, x: Array) -> Arrays:
 class _FirstTwo:
     """The primitive without its third result."""
 
-    def __init__(self, primitive: Any) -> None:
+    def __init__(self, primitive: AnyPrimitive) -> None:
         self.primitive = primitive
 
     def bind(self, x: Array) -> Array:

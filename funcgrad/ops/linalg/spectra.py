@@ -233,7 +233,7 @@ def real_of(x: Array) -> Array:
 # -- samples: what is determined -----------------------------------------------------------------------------
 
 
-def of_hermitian(primitive: AnyPrimitive, x: Array) -> Array:
+def of_hermitian(primitive: AnyPrimitive, x: Array) -> Arrays:
     """The primitive on the Hermitian part of any matrix."""
     return primitive.bind(hermitian_part(x))
 

@@ -35,7 +35,7 @@ def well_conditioned(*shape: int) -> Draw:
     """Random square matrices whose diagonal keeps them far from singular ones."""
     draw = normal(*shape)
 
-    def draw_well_conditioned(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
+    def draw_well_conditioned(rng: np.random.Generator, dtype: np.dtype[Any]) -> Array:
         return (draw(rng, dtype) + 3.0 * np.eye(shape[-1])).astype(dtype)
 
     return draw_well_conditioned

@@ -71,7 +71,7 @@ class TriangularSolve(OnStacks):
             return substituted(a, b, lower, self.unit)
         scipy: Any = import_module("scipy.linalg")
 
-        def solved(t: Any, rhs: Any) -> Any:
+        def solved(t: Array, rhs: Array) -> Array:
             return scipy.solve_triangular(t, rhs, lower=lower, unit_diagonal=self.unit, check_finite=False)
 
         return matrix_by_matrix(solved, a, b)

@@ -370,7 +370,7 @@ class RandomNormal(Standard):
 class GivenWords:
     """Words that are there already, as a generator's."""
 
-    def __init__(self, words: Any) -> None:
+    def __init__(self, words: Array) -> None:
         self.words, self.first = words, 0
 
     def random_raw(self, count: int) -> Array:

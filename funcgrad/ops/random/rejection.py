@@ -35,7 +35,7 @@ class ParameterError(FuncgradError, ValueError):
 class Uniforms:
     """Numbers between 0 and 1, neither of them included, from the words of a key one after the other."""
 
-    def __init__(self, key: Any) -> None:
+    def __init__(self, key: Array) -> None:
         self.source = generator(key)
 
     def take(self, count: int) -> Array:
@@ -111,7 +111,7 @@ class RandomLogGamma(OfParameters):
         third = raised - 1 / 3
         slope = 1 / np.sqrt(9 * third)
 
-        def propose(rows: Any) -> tuple[Any, Any]:
+        def propose(rows: Array) -> tuple[Any, Any]:
             first, second, u = uniforms.take(3 * len(rows)).reshape(3, -1)
             x = np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
             cube = 1 + slope[rows] * x
@@ -218,7 +218,7 @@ def poisson_proposals(uniforms: Uniforms, mean: Array) -> Callable[[Any], tuple[
     hat = Hat(-0.059 + 0.02483 * b, b, mean + 0.43, 0.9277 - 3.6224 / (b - 2))
     scale = 1.1239 + 1.1328 / (b - 3.4)
 
-    def propose(rows: Any) -> tuple[Any, Any]:
+    def propose(rows: Array) -> tuple[Any, Any]:
         k, height, at_once, never = proposal(uniforms, hat, rows)
         bound = k * np.log(mean[rows]) - mean[rows] - log_factorial(k)
         return k, at_once | (~never & (np.log(height * scale[rows]) <= bound))
@@ -279,7 +279,7 @@ def binomial_proposals(uniforms: Uniforms, n: Array, p: Array) -> Callable[[Any]
     at_mode = log_factorial(mode) + log_factorial(n - mode)
     log_odds = np.log(p / (1 - p))
 
-    def propose(rows: Any) -> tuple[Any, Any]:
+    def propose(rows: Array) -> tuple[Any, Any]:
         k, height, at_once, never = proposal(uniforms, hat, rows)
         never |= k > n[rows]
         rest = np.maximum(n[rows] - k, 0)

@@ -16,7 +16,7 @@ from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
-from funcgrad.types import Array
+from funcgrad.types import Array, ArrayLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -33,7 +33,7 @@ class LawValue(Pointwise):
     law: str
     method: str
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         return self.apply(*args)
 
     @property

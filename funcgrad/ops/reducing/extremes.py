@@ -18,7 +18,7 @@ from funcgrad.ops.elementwise.logic import logical_and
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Binary, Pointwise, added, broadcast_to, ufunc_dtypes
 from funcgrad.ops.native import by_kind
-from funcgrad.tracing.samples import Sample, distinct, edge, integers, normal, uniform
+from funcgrad.tracing.samples import Sample, booleans, distinct, edge, integers, normal, uniform
 from funcgrad.types import Array
 
 
@@ -43,6 +43,7 @@ class Extreme(Binary):
             Sample(distinct(4), normal()),
             Sample(edge(1.0, np.nan, 1.0, np.inf), edge(1.0, 0.0, np.nan, -np.inf), differentiable=False),
             Sample(integers(-3, 3, 4), integers(-3, 3, 4), differentiable=False),
+            Sample(booleans(6), booleans(6), differentiable=False),
         )
 
 
@@ -57,7 +58,7 @@ class Maximum(Extreme):
 
     name = "maximum"
     ufunc = np.maximum
-    native = by_kind(f="maximum({0}, {1})", iu="select({0} > {1}, {0}, {1})")
+    native = by_kind(f="maximum({0}, {1})", iu="select({0} > {1}, {0}, {1})", b="{0} | {1}")
 
 
 class Minimum(Extreme):
@@ -65,7 +66,7 @@ class Minimum(Extreme):
 
     name = "minimum"
     ufunc = np.minimum
-    native = by_kind(f="minimum({0}, {1})", iu="select({0} < {1}, {0}, {1})")
+    native = by_kind(f="minimum({0}, {1})", iu="select({0} < {1}, {0}, {1})", b="{0} & {1}")
 
 
 class Fmax(Extreme):
@@ -73,7 +74,7 @@ class Fmax(Extreme):
 
     name = "fmax"
     ufunc = np.fmax
-    native = by_kind(f="fmax({0}, {1})", iu="select({0} > {1}, {0}, {1})")
+    native = by_kind(f="fmax({0}, {1})", iu="select({0} > {1}, {0}, {1})", b="{0} | {1}")
 
 
 class Fmin(Extreme):
@@ -81,7 +82,7 @@ class Fmin(Extreme):
 
     name = "fmin"
     ufunc = np.fmin
-    native = by_kind(f="fmin({0}, {1})", iu="select({0} < {1}, {0}, {1})")
+    native = by_kind(f="fmin({0}, {1})", iu="select({0} < {1}, {0}, {1})", b="{0} & {1}")
 
 
 class Clip(Pointwise):
@@ -92,9 +93,13 @@ class Clip(Pointwise):
     """
 
     name = "clip"
-    native = "minimum(maximum({0}, {1}), {2})"
+    native = by_kind(
+        f="minimum(maximum({0}, {1}), {2})",
+        iu="select({2} < select({0} > {1}, {0}, {1}), {2}, select({0} > {1}, {0}, {1}))",
+        b="({0} | {1}) & {2}",
+    )
 
-    def __call__(self, x: Any, low: Any, high: Any) -> Any:
+    def __call__(self, x: Array, low: Array, high: Array) -> Array:
         return self.apply(x, low, high)
 
     def on_arrays(self, *args: Array) -> Array:

@@ -39,7 +39,7 @@ class Exponential(Reduction):
 
     def expansion(self, *inputs: Array) -> Array | None:
         (x,) = inputs
-        if not self.axes or 0 in shape_of(x):
+        if 0 in shape_of(x):
             return None
         top = ReduceMax(self.axes).bind(x)
         return self.composed(x, top, where(isfinite(top), top, 0.0))

@@ -80,7 +80,7 @@ def fft(x: Array, positive: bool, threads: int | None = None) -> Array:
         return transform.ifft(x, norm="forward") if positive else transform.fft(x)
     half, rest = n // 2, threads // 2
 
-    def odd() -> Any:
+    def odd() -> Array:
         spectrum = fft(x[1::2], positive, rest)
         spectrum *= roots(n, half, spectrum.dtype, positive)
         return spectrum
@@ -100,7 +100,7 @@ def real_fft(x: Array, positive: bool, threads: int | None = None) -> Array:
         return np.conjugate(spectrum, out=spectrum) if positive else spectrum
     quarter, rest = n // 4, threads // 2
 
-    def odd() -> Any:
+    def odd() -> Array:
         spectrum = real_fft(x[1::2], positive, rest)
         spectrum *= roots(n, quarter + 1, spectrum.dtype, positive)
         return spectrum

@@ -11,7 +11,7 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.arrays.slicing import Slice
+from funcgrad.ops.arrays.slicing import Pad, Slice
 from funcgrad.ops.arrays.structure import broadcast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.elementwise.comparison import greater, isnan
@@ -27,19 +27,27 @@ MOST_COMPARED = 32
 
 
 class WindowArgMax(Primitive):
-    """For every window over the last axes, the position of its first largest element.
+    """For every window, the position of its first largest element.
 
+    Windows lie over the last axes but for the `trailing` ones (channels, which so stay neighbours in memory).
     Positions count the elements of these axes in row-major order. The first NaN counts as largest. Padding is
     never chosen; a window of nothing else is refused.
     """
 
     name = "window_argmax"
-    parameters = ("window", "strides", "padding", "dilation")
+    parameters = ("window", "strides", "padding", "dilation", "trailing")
     kinds: ClassVar[str] = "f"
     window: Ints
     strides: Ints
     padding: Pairs
     dilation: Ints
+    trailing: int
+
+    def split(self, shape: Ints) -> tuple[Ints, Ints, Ints]:
+        """The sizes of the axes before the windows', of theirs, and of those after them."""
+        stop = len(shape) - self.trailing
+        start = stop - len(self.window)
+        return shape[:start], shape[start:stop], shape[stop:]
 
     @property
     def geometry(self) -> Geometry:
@@ -49,34 +57,34 @@ class WindowArgMax(Primitive):
     def infer(self, *avals: Aval) -> Aval:
         (x,) = avals
         ndim = len(self.window)
-        if x.ndim < ndim or any(len(entry) != ndim for entry in self.geometry):
+        if x.ndim < ndim + self.trailing or any(len(entry) != ndim for entry in self.geometry):
             raise ShapeError(f"{self.name} of {x}: a window {self.window} and its parameters do not fit")
-        sizes = x.shape[x.ndim - ndim :]
+        before, sizes, after = self.split(x.shape)
         positions = self.geometry.positions(sizes, self.window)
         for a, (n, count) in enumerate(zip(sizes, positions, strict=True)):
             if any(not len(inside(self, a, i, n)) for i in (0, count - 1)[: count or 0]):
                 raise ShapeError(f"{self.name} of {x}: a window of {self.window} lies in the padding alone")
-        return Aval((*x.shape[: x.ndim - ndim], *positions), np.dtype(np.intp))
+        return Aval((*before, *positions, *after), np.dtype(np.intp))
 
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         return float(outputs[0].size * math.prod(self.window))
 
     def evaluate(self, *values: Array) -> Array:
         (x,) = values
-        ndim = len(self.window)
-        sizes = x.shape[x.ndim - ndim :]
+        before, sizes, after = self.split(x.shape)
         counts = self.geometry.positions(sizes, self.window)
+        whole = (slice(None),) * self.trailing
         # The place in the window comes first: small numbers, in the order in memory that the input has.
-        shape = (*x.shape[: x.ndim - ndim], *counts)
+        shape = (*before, *counts, *after)
         best = np.full_like(x, lowest(x.dtype), shape=shape)
         place = np.zeros_like(x, np.uint8 if math.prod(self.window) <= 256 else np.intp, shape=shape)
         if any(low > 0 for low, _ in self.padding):
-            place[...] = first_places(self, counts)
+            place[...] = self.over_trailing(first_places(self, counts))
         has_nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
         for k, offset in enumerate(product(*[range(n) for n in self.window])):
             read, written = slices(self, offset, sizes, counts)
-            there: tuple[Any, ...] = (..., *written)
-            part, held, chosen = x[(..., *read)], best[there], place[there]
+            there: tuple[Any, ...] = (..., *written, *whole)
+            part, held, chosen = x[(..., *read, *whole)], best[there], place[there]
             better = part > held
             if has_nan:
                 better |= np.isnan(part) & ~np.isnan(held)
@@ -85,34 +93,57 @@ class WindowArgMax(Primitive):
             np.maximum(chosen, np.multiply(better, k, dtype=place.dtype), out=chosen)
         begins, steps = self.begins_and_steps(sizes, counts)
         out = steps.reshape(-1)[place]
-        out += begins
+        out += self.over_trailing(begins)
         return out
 
+    def over_trailing(self, array: Array) -> Array:
+        """What there is for each window, as many axes further in front."""
+        return array.reshape(array.shape + (1,) * self.trailing)
+
     def expansion(self, *inputs: Array) -> Array | None:
-        """The places of a window compared one after the other; None for large windows and padded ones."""
+        """The places of a window compared one after the other; None for large windows and cropped inputs."""
         (x,) = inputs
-        ndim = len(self.window)
-        shape = shape_of(x)
-        sizes = shape[len(shape) - ndim :]
+        before, sizes, after = self.split(shape_of(x))
         counts = self.geometry.positions(sizes, self.window)
         offsets = list(product(*[range(n) for n in self.window]))
-        reads = [slices(self, offset, sizes, counts) for offset in offsets]
-        whole = tuple([slice(0, count) for count in counts])
-        if len(offsets) > MOST_COMPARED or any(written != whole for _, written in reads):
+        if len(offsets) > MOST_COMPARED or 0 in shape_of(x) or any(min(pair) < 0 for pair in self.padding):
             return None
         begins, steps = self.begins_and_steps(sizes, counts)
         best: Any = None
-        at: Any = None
-        for (read, _), step in zip(reads, steps.reshape(-1), strict=True):
-            part = Slice(tuple([(0, n, 1) for n in shape[: len(shape) - ndim]] + spans(read, counts))).get(x)
+        at: Any = steps.reshape(-1)[0]
+        if any(max(pair) > 0 for pair in self.padding):
+            x = self.surrounded(x)
+            best = np.asarray(lowest(x.aval.dtype), x.aval.dtype)[()]
+            axes = tuple(range(len(before), len(before) + len(counts)))
+            at = broadcast(steps.reshape(-1)[first_places(self, counts)], (*before, *counts, *after), axes)
+        for offset, step in zip(offsets, steps.reshape(-1), strict=True):
+            read = [
+                (k * d, count, s)
+                for k, d, count, s in zip(offset, self.dilation, counts, self.strides, strict=True)
+            ]
+            part = Slice((*everything(before), *read, *everything(after))).get(x)
             if best is None:
-                best, at = part, broadcast(np.asarray(step), shape_of(part), ())
+                best = part
                 continue
             better = greater(part, best)
             if x.aval.dtype.kind == "f":
                 better = logical_or(better, logical_and(isnan(part), logical_not(isnan(best))))
             best, at = where(better, part, best), where(better, step, at)
-        return add(at, begins)
+        if len(offsets) == 1 and not np.ndim(at):
+            at = broadcast(np.asarray(at), shape_of(best), ())
+        return add(at, self.over_trailing(begins))
+
+    def surrounded(self, x: Array) -> Array:
+        """`x` with padding that is never chosen: no element is below it."""
+        before, sizes, after = self.split(shape_of(x))
+        index = [(low, n, 1) for n, (low, _) in zip(sizes, self.padding, strict=True)]
+        total = tuple([n + low + high for n, (low, high) in zip(sizes, self.padding, strict=True)])
+        is_inside = np.zeros(total, bool)
+        is_inside[tuple([slice(low, low + n) for low, n, _ in index])] = True
+        shape = (*before, *total, *after)
+        padded = Pad(shape, (*everything(before), *index, *everything(after))).bind(x)
+        axes = tuple(range(len(before), len(before) + len(total)))
+        return where(broadcast(is_inside, shape, axes), padded, lowest(x.aval.dtype))
 
     def begins_and_steps(self, sizes: Ints, counts: Ints) -> tuple[Any, Any]:
         """Where the windows begin, and how far their places lie from there, in the flat input."""
@@ -131,21 +162,30 @@ class WindowArgMax(Primitive):
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
-        one = {"window": (2,), "strides": (2,), "padding": ((0, 0),), "dilation": (1,)}
-        two = {"window": (2, 3), "strides": (1, 2), "padding": ((1, 0), (1, 1)), "dilation": (2, 1)}
+        one = {"window": (2,), "strides": (2,), "padding": ((0, 0),), "dilation": (1,), "trailing": 0}
+        two = one | {"window": (2, 3), "strides": (1, 2), "padding": ((1, 0), (1, 1)), "dilation": (2, 1)}
+        inner = two | {"padding": ((0, 0), (0, 0)), "trailing": 1}
         return (
             Sample(distinct(2, 6), params=one, differentiable=False),
             Sample(distinct(2, 4, 5), params=two, differentiable=False),
+            Sample(distinct(2, 4, 5, 3), params=two | {"trailing": 1}, differentiable=False),
+            Sample(distinct(4, 5, 3), params=inner, differentiable=False),
             Sample(edge(1.0, 1.0, np.nan, 2.0, -np.inf, -np.inf), params=one, differentiable=False),
+            Sample(
+                edge(-np.inf, -np.inf, np.nan, 2.0, -np.inf, -np.inf),
+                params=one | {"window": (3,), "padding": ((1, 1),)},
+                differentiable=False,
+            ),
             Sample(integers(0, 3, 7), params=one | {"strides": (3,)}, differentiable=False),
         )
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
-        params = {"window": (2,), "strides": (1,), "padding": ((3, 0),), "dilation": (1,)}
+        params = {"window": (2,), "strides": (1,), "padding": ((3, 0),), "dilation": (1,), "trailing": 0}
         return (
             ErrorSample(distinct(5), params=params, words="padding alone", error=ShapeError),
             ErrorSample(distinct(), params=params, words="do not fit", error=ShapeError),
+            ErrorSample(distinct(5), params=params | {"trailing": 1}, words="do not fit", error=ShapeError),
         )
 
 
@@ -192,15 +232,13 @@ def slices(
     return tuple(read), tuple(written)
 
 
-def spans(read: tuple[slice, ...], counts: Ints) -> list[tuple[int, int, int]]:
-    """Slices as starts, sizes and steps."""
-    return [(part.start, count, part.step) for part, count in zip(read, counts, strict=True)]
+def everything(sizes: Ints) -> list[tuple[int, int, int]]:
+    """Whole axes as starts, sizes and steps."""
+    return [(0, n, 1) for n in sizes]
 
 
-def flat_windows(x: Array, ndim: int) -> Array:
-    """`x` with its last `ndim` axes made one."""
+def flat_windows(x: Array, start: int, ndim: int) -> Array:
+    """`x` with `ndim` of its axes, from one on, made one."""
     shape = shape_of(x)
-    size = 1
-    for n in shape[len(shape) - ndim :]:
-        size *= n
-    return reshape(x, (*shape[: len(shape) - ndim], size))
+    size = math.prod(shape[start : start + ndim])
+    return reshape(x, (*shape[:start], size, *shape[start + ndim :]))

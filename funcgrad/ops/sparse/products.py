@@ -32,7 +32,7 @@ from funcgrad.ops.families import added, listed
 from funcgrad.ops.reducing.cumulative import CumSum
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
-from funcgrad.types import Array
+from funcgrad.types import Array, Foreign
 
 
 class OnCompressedRows(Primitive):
@@ -232,7 +232,7 @@ def structure() -> tuple[Any, Any]:
     return fixed(np.array([0, 2, 3, 1, 3], np.int32)), fixed(np.array([0, 3, 3, 5], np.int32))
 
 
-def matrix(shape: tuple[int, int], transposed: bool, data: Array, indices: Array, indptr: Array) -> Array:
+def matrix(shape: tuple[int, int], transposed: bool, data: Array, indices: Array, indptr: Array) -> Foreign:
     """SciPy's sparse array of this structure: by columns where it is transposed."""
     sparse: Any = import_module("scipy.sparse")
     if transposed:

@@ -24,7 +24,7 @@ from funcgrad.ops.families import added
 from funcgrad.ops.sparse.products import OnCompressedRows, SparseOuter, SparseProduct, matrix
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
-from funcgrad.types import Array
+from funcgrad.types import Array, Foreign
 
 KEPT = 4
 """Factors that are remembered."""
@@ -63,7 +63,8 @@ class SparseSolve(OnCompressedRows):
             return factors.solve(np.ascontiguousarray(b), "N" if self.transposed else "T").astype(b.dtype)
         a = matrix(self.shape, self.transposed, data, indices, indptr)
         columns = b.reshape(len(b), -1)
-        found = [iterated(self.method, a, columns[:, k], self.options) for k in range(columns.shape[1])]
+        options = turned(self.options) if self.transposed else self.options
+        found = [iterated(self.method, a, columns[:, k], options) for k in range(columns.shape[1])]
         return np.stack(found, 1).reshape(b.shape).astype(b.dtype)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -110,7 +111,7 @@ class SparseSolve(OnCompressedRows):
         return (ErrorSample(dominant, *square(), normal(4), params=params, words="differ", error=ShapeError),)
 
 
-def factors_of(shape: tuple[int, int], data: Array, indices: Array, indptr: Array) -> Array:
+def factors_of(shape: tuple[int, int], data: Array, indices: Array, indptr: Array) -> Foreign:
     """SuperLU's factors of the transposed matrix, remembered by the contents of its arrays."""
     digest = blake2b(digest_size=16)
     data, indices, indptr = (np.ascontiguousarray(array) for array in (data, indices, indptr))
@@ -128,10 +129,18 @@ def factors_of(shape: tuple[int, int], data: Array, indices: Array, indptr: Arra
     return found
 
 
+def turned(options: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The options for the transposed matrix: the preconditioners transposed, and no starting point."""
+    plain = [(key, getattr(value, "value", value)) for key, value in options if key != "x0"]
+    sides = {"M1": "M2", "M2": "M1"}
+    return [(sides.get(key, key), value.T if key in ("M", "M1", "M2") else value) for key, value in plain]
+
+
 def iterated(method: str, a: Array, b: Array, options: Sequence[tuple[str, Any]]) -> Array:
     """The solution by an iteration of SciPy's; raises NotDifferentiableError where it finds none."""
     linalg: Any = import_module("scipy.sparse.linalg")
-    found, info = getattr(linalg, method)(a, b, **dict(options))
+    plain = {key: getattr(value, "value", value) for key, value in options}
+    found, info = getattr(linalg, method)(a, b, **plain)
     if info:
         raise NotDifferentiableError(
             f"{method} stopped without a solution (info = {info}), and where it stopped has no derivative",

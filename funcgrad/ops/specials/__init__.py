@@ -10,4 +10,5 @@ from funcgrad.ops.specials import hypergeometric as hypergeometric
 from funcgrad.ops.specials import incomplete as incomplete
 from funcgrad.ops.specials import integrals as integrals
 from funcgrad.ops.specials import plain as plain
+from funcgrad.ops.specials import powers as powers
 from funcgrad.ops.specials import zeta as zeta

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.arrays.lazy import LazyUfunc
-from funcgrad.ops.elementwise.comparison import greater
+from funcgrad.ops.elementwise.comparison import equal, greater
+from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.elementwise.magnitude import sign
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
 from funcgrad.ops.specials.table import LazyResult, Partial, Special, define
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array, ArrayLike
 
 ORDER = "the order"
 
@@ -26,7 +27,7 @@ def neighbours(name: str, below: float, above: float) -> Partial:
     """The derivative ``below f(v - 1) + above f(v + 1)``."""
     function: Special = Special(name)
 
-    def by_z(out: Any, v: Any, z: Any) -> Any:
+    def by_z(out: Array, v: Array, z: Array) -> Array:
         return below * function(v - 1, z) + above * function(v + 1, z)
 
     return by_z
@@ -45,7 +46,13 @@ define("hankel2", ORDER, neighbours("hankel2", 0.5, -0.5))
 
 def ive_by_z(out: Array, v: Array, z: Array) -> Array:
     """That of ``exp(-|z|) iv(v, z)``; as for ``|z|``, half of both sides' at 0."""
-    return 0.5 * (ive(v - 1, z) + ive(v + 1, z)) - sign(z) * out
+    return 0.5 * (ive(v - 1, z) + ive(v + 1, z)) - decay(out, z)
+
+
+def decay(out: Array, z: Array) -> Array:
+    """What a function times ``exp(-|z|)`` loses, ``sign(z) out``; at 0 its derivative is the mean of both."""
+    kink = where(equal(z, 0.0), z - stop_gradient(z), 0.0)
+    return sign(z) * out - kink * out
 
 
 def kve_by_z(out: Array, v: Array, z: Array) -> Array:
@@ -53,8 +60,8 @@ def kve_by_z(out: Array, v: Array, z: Array) -> Array:
     return out - 0.5 * (kve(v - 1, z) + kve(v + 1, z))
 
 
-ive = define("ive", ORDER, ive_by_z, holomorphic=False)
-kve = define("kve", ORDER, kve_by_z)
+ive = define("ive", ORDER, ive_by_z, holomorphic=False, flat=True)
+kve = define("kve", ORDER, kve_by_z, flat=True)
 
 
 # -- of order zero and one ---------------------------------------------------------------------------------
@@ -92,12 +99,12 @@ def i1_by_x(out: Array, x: Array) -> Array:
 
 def i0e_by_x(out: Array, x: Array) -> Array:
     """That of ``exp(-|x|) i0(x)``."""
-    return i1e(x) - sign(x) * out
+    return i1e(x) - decay(out, x)
 
 
 def i1e_by_x(out: Array, x: Array) -> Array:
     """That of ``exp(-|x|) i1(x)``."""
-    return 0.5 * (i0e(x) + ive(2.0, x)) - sign(x) * out
+    return 0.5 * (i0e(x) + ive(2.0, x)) - decay(out, x)
 
 
 def k0_by_x(out: Array, x: Array) -> Array:
@@ -126,12 +133,12 @@ y0 = define("y0", y0_by_x)
 y1 = define("y1", y1_by_x)
 i0 = define("i0", i0_by_x)
 i1 = define("i1", i1_by_x)
-i0e = define("i0e", i0e_by_x)
-i1e = define("i1e", i1e_by_x)
+i0e = define("i0e", i0e_by_x, flat=True)
+i1e = define("i1e", i1e_by_x, flat=True)
 k0 = define("k0", k0_by_x)
 k1 = define("k1", k1_by_x)
-k0e = define("k0e", k0e_by_x)
-k1e = define("k1e", k1e_by_x)
+k0e = define("k0e", k0e_by_x, flat=True)
+k1e = define("k1e", k1e_by_x, flat=True)
 
 
 # -- spherical ---------------------------------------------------------------------------------------------
@@ -144,7 +151,7 @@ class Spherical(LazyUfunc):
         super().__init__("scipy.special._ufuncs", f"_{name}", 2)
         self.public = LazyUfunc("scipy.special", name, 2)
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: ArrayLike, **options: Anything) -> Array:
         n, z = args
         found = self.public.resolved(n, z)
         dtype = np.result_type(z, np.float32) if aval(z).inexact else np.float64
@@ -155,7 +162,7 @@ def spherical(name: str, below: float, above: float) -> Partial:
     """The derivative ``(below n f(n - 1) + above (n + 1) f(n + 1)) / (2 n + 1)``."""
     function: Special = Special(name)
 
-    def by_z(out: Any, n: Any, z: Any) -> Any:
+    def by_z(out: Array, n: Array, z: Array) -> Array:
         order = n.astype(aval(z).dtype)
         lower = below * order * function(where(greater(n, 0), n - 1, 0), z)
         return (lower + above * (order + 1.0) * function(n + 1, z)) / (2.0 * order + 1.0)

@@ -93,11 +93,11 @@ def gdtrc_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     return -gdtr_by_x(out, a, b, x)
 
 
-define("chdtr", chdtr_by_v, chdtr_by_x, addressed=True)
-define("chdtrc", chdtrc_by_v, chdtrc_by_x, addressed=True)
-define("chdtri", chdtri_by_v, chdtri_by_p, addressed=True)
-define("gdtr", gdtr_by_a, gdtr_by_b, gdtr_by_x)
-define("gdtrc", gdtrc_by_a, gdtrc_by_b, gdtrc_by_x)
+define("chdtr", chdtr_by_v, chdtr_by_x, flat=True)
+define("chdtrc", chdtrc_by_v, chdtrc_by_x, flat=True)
+define("chdtri", chdtri_by_v, chdtri_by_p)
+define("gdtr", gdtr_by_a, gdtr_by_b, gdtr_by_x, flat=True)
+define("gdtrc", gdtrc_by_a, gdtrc_by_b, gdtrc_by_x, flat=True)
 
 
 # -- counts ------------------------------------------------------------------------------------------------
@@ -129,9 +129,9 @@ def whole(k: Array, like: Array) -> Array:
     return floor(k) if aval(k).inexact else k.astype(aval(like).dtype)
 
 
-define("pdtr", COUNT, pdtr_by_m, addressed=True)
-define("pdtrc", COUNT, pdtrc_by_m, addressed=True)
-define("pdtrik", "p", "m", addressed=True)
+define("pdtr", COUNT, pdtr_by_m)
+define("pdtrc", COUNT, pdtrc_by_m)
+define("pdtrik", "p", "m")
 define("bdtr", COUNT, TRIALS, bdtr_by_p)
 define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
 
@@ -185,8 +185,8 @@ def fdtrc_by_x(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     return -fdtr_by_x(out, dfn, dfd, x)
 
 
-define("fdtr", fdtr_by_dfn, fdtr_by_dfd, fdtr_by_x, addressed=True)
-define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x, addressed=True)
+define("fdtr", fdtr_by_dfn, fdtr_by_dfd, fdtr_by_x)
+define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x)
 
 
 # -- Student's t -------------------------------------------------------------------------------------------
@@ -218,10 +218,10 @@ def log_peak_by_df(df: Array) -> Array:
 
 def stdtr_by_t(out: Array, df: Array, t: Array) -> Array:
     """The density ``(1 + t*t / df)**(-(df + 1) / 2) / (sqrt(df) beta(df / 2, 1 / 2))``, or the normal one."""
-    normal = isinf(df)
-    df = where(normal, 1.0, df)
+    normal, far = isinf(df), isinf(t)
+    df, t = where(normal, 1.0, df), where(far, 0.0, t)
     usual = exp(-0.5 * (df + 1.0) * log1p(t * t / df) - 0.5 * log(df) - betaln(0.5 * df, 0.5))
-    return where(normal, exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), usual)
+    return where(far, 0.0, where(normal, exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), usual))
 
 
 def stdtrit_by_df(out: Array, df: Array, p: Array) -> Array:
@@ -237,5 +237,5 @@ def stdtrit_by_p(out: Array, df: Array, p: Array) -> Array:
     return 1.0 / stdtr_by_t(None, df, out)
 
 
-define("stdtr", stdtr_by_df, stdtr_by_t, addressed=True)
-define("stdtrit", stdtrit_by_df, stdtrit_by_p, addressed=True)
+define("stdtr", stdtr_by_df, stdtr_by_t)
+define("stdtrit", stdtrit_by_df, stdtrit_by_p)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ir.avals import Aval
-from funcgrad.ops.elementwise.comparison import less
-from funcgrad.ops.elementwise.elementary import sin, sqrt
+from funcgrad.ops.elementwise.arithmetic import strong_product
+from funcgrad.ops.elementwise.comparison import less, less_equal
+from funcgrad.ops.elementwise.elementary import cos, sin, sqrt
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.magnitude import absolute
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Binary
@@ -25,6 +27,8 @@ from funcgrad.types import Array, UfuncLike
 
 NEAR = 0.1
 """Where the series or the quadrature stands for a difference that would cancel."""
+PARTS = 30
+"""How many parts there are towards the pole, each half of the one before."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
@@ -63,7 +67,20 @@ class EllipticByParameter(Binary):
             * (self.integrand(np.sin(0.5 * part[..., None] * (NODES + 1)) ** 2, m[..., None]) @ WEIGHTS)
             for part in parts
         ]
-        return (rest + 2.0 * periods * quarter).astype(dtype)[()]
+        found = np.asarray(rest + 2.0 * periods * quarter)
+        steep = (m > 0.5) & (periods == 0)
+        found[steep] = self.near_the_pole(phi[steep], m[steep])
+        return found.astype(dtype)[()]
+
+    def near_the_pole(self, phi: Array, m: Array) -> Array:
+        """By Gauss's rule on ever shorter parts: near m = 1 the integrand grows towards ``pi / 2``."""
+        total = np.zeros_like(phi)
+        for k in range(PARTS):
+            width = phi * 0.5 ** min(k + 1, PARTS - 1)
+            start = phi * (1.0 - 0.5**k)
+            t = start[..., None] + 0.5 * width[..., None] * (NODES + 1)
+            total += 0.5 * width * (self.integrand(np.sin(t) ** 2, m[..., None]) @ WEIGHTS)
+        return total
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
         return None
@@ -109,17 +126,25 @@ def ellipe_by_m(out: Array, m: Array) -> Array:
 
 def ellipkinc_by_phi(out: Array, phi: Array, m: Array) -> Array:
     """``1 / sqrt(1 - m sin(phi)**2)``."""
-    return 1.0 / sqrt(1.0 - m * sin(phi) ** 2)
+    return 1.0 / modular(phi, m)
 
 
 def ellipeinc_by_phi(out: Array, phi: Array, m: Array) -> Array:
     """``sqrt(1 - m sin(phi)**2)``."""
-    return sqrt(1.0 - m * sin(phi) ** 2)
+    return modular(phi, m)
+
+
+def modular(phi: Array, m: Array) -> Array:
+    """``sqrt(1 - m sin(phi)**2)``, written so that nothing cancels where both are near 1."""
+    return sqrt(cos(phi) ** 2 + (1.0 - m) * sin(phi) ** 2)
 
 
 def ellipkinc_by_m(out: Array, phi: Array, m: Array) -> Array:
     """``(E - (1 - m) F) / (2 m (1 - m)) - sin(2 phi) / (4 (1 - m) sqrt(1 - m sin(phi)**2))``."""
-    near = less(absolute(m), NEAR)
+    # Near 1 both terms grow as 1 / (1 - m), while the derivative stays as it is left of pi / 2.
+    steep = less(1.0 - m, NEAR * cos(phi) ** 2)
+    within = logical_and(less(absolute(phi), math.pi / 2.0), less_equal(m, 1.0))
+    near = logical_or(less(absolute(m), NEAR), logical_and(steep, within))
     far = where(near, 0.5, m)
     rest = 1.0 - far
     usual = (ellipeinc(phi, far) - rest * ellipkinc(phi, far)) / (2.0 * far * rest)
@@ -131,12 +156,12 @@ def ellipeinc_by_m(out: Array, phi: Array, m: Array) -> Array:
     """``(E - F) / (2 m)``."""
     near = less(absolute(m), NEAR)
     far = where(near, 0.5, m)
-    usual = (ellipeinc(phi, far) - ellipkinc(phi, far)) / (2.0 * far)
+    usual = strong_product(ellipeinc(phi, far) - ellipkinc(phi, far), 0.5 / far)
     return where(near, EllipticByParameter(0.5, 1)(phi, where(near, m, 0.0)), usual)
 
 
-ellipk = define("ellipk", ellipk_by_m)
-ellipkm1 = define("ellipkm1", ellipkm1_by_p)
+ellipk = define("ellipk", ellipk_by_m, flat=True)
+ellipkm1 = define("ellipkm1", ellipkm1_by_p, flat=True)
 ellipe = define("ellipe", ellipe_by_m)
-ellipkinc = define("ellipkinc", ellipkinc_by_phi, ellipkinc_by_m)
+ellipkinc = define("ellipkinc", ellipkinc_by_phi, ellipkinc_by_m, flat=True)
 ellipeinc = define("ellipeinc", ellipeinc_by_phi, ellipeinc_by_m)

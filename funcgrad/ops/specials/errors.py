@@ -15,7 +15,11 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.elementwise.comparison import greater, isinf
 from funcgrad.ops.elementwise.elementary import exp
+from funcgrad.ops.elementwise.logic import logical_or
+from funcgrad.ops.elementwise.magnitude import sign
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import erf
 from funcgrad.ops.families import Unary, aval
 from funcgrad.ops.specials.table import define
@@ -176,10 +180,13 @@ erfcinv = define("erfcinv", erfcinv_by_y)
 
 
 def log_ndtr_by_x(out: Array, x: Array) -> Array:
-    """The density over the distribution, ``sqrt(2/pi) / erfcx(-x / sqrt(2))``: right in both tails."""
+    """The density over the distribution, ``sqrt(2/pi) / erfcx(-x / sqrt(2))``; far right the density."""
     if aval(x).dtype.kind == "c":
         return exp(-0.5 * x * x - out) / math.sqrt(2.0 * math.pi)
-    return math.sqrt(2.0 / math.pi) / erfcx(x * (-1.0 / ROOT_TWO))
+    far = greater(x, 10.0)
+    slope = math.sqrt(2.0 / math.pi) / erfcx(where(far, 0.0, x) * (-1.0 / ROOT_TWO))
+    x = where(far, x, 10.0)
+    return where(far, exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi), slope)
 
 
 def ndtri_by_p(out: Array, p: Array) -> Array:
@@ -193,17 +200,25 @@ def ndtri_exp_by_y(out: Array, y: Array) -> Array:
 
 
 def owens_t_by_h(out: Array, h: Array, a: Array) -> Array:
-    """``-exp(-h*h/2) erf(a h / sqrt(2)) / (2 sqrt(2 pi))``. Owen (1956)."""
-    return exp(-0.5 * h * h) * erf(a * h / ROOT_TWO) * (-0.5 / math.sqrt(2.0 * math.pi))
+    """``-exp(-h*h/2) erf(a h / sqrt(2)) / (2 sqrt(2 pi))``, Owen (1956); 0 of an infinite h.
+
+    Of an infinite a it has a kink at 0, where the mean of both sides stands.
+    """
+    far, end = isinf(h), isinf(a)
+    h, near = where(far, 1.0, h), where(end, 1.0, a)
+    share = where(end, sign(a) * sign(h), erf(near * h / ROOT_TWO))
+    return where(far, 0.0, exp(-0.5 * h * h) * share * (-0.5 / math.sqrt(2.0 * math.pi)))
 
 
 def owens_t_by_a(out: Array, h: Array, a: Array) -> Array:
-    """``exp(-h*h (1 + a*a) / 2) / (2 pi (1 + a*a))``."""
+    """``exp(-h*h (1 + a*a) / 2) / (2 pi (1 + a*a))``; 0 where one is infinite."""
+    still = logical_or(isinf(h), isinf(a))
+    h, a = where(still, 1.0, h), where(still, 1.0, a)
     square = 1.0 + a * a
-    return exp(-0.5 * h * h * square) / (2.0 * math.pi * square)
+    return where(still, 0.0, exp(-0.5 * h * h * square) / (2.0 * math.pi * square))
 
 
-log_ndtr = define("log_ndtr", log_ndtr_by_x, native="log_ndtr({0})")
-ndtri = define("ndtri", ndtri_by_p, addressed=True)
+log_ndtr = define("log_ndtr", log_ndtr_by_x, native="log_ndtr({0})", flat=True)
+ndtri = define("ndtri", ndtri_by_p)
 ndtri_exp = define("ndtri_exp", ndtri_exp_by_y)
 owens_t = define("owens_t", owens_t_by_h, owens_t_by_a)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.ops.elementwise.comparison import equal, less, not_equal
+from funcgrad.ops.elementwise.comparison import equal, less, less_equal, not_equal
 from funcgrad.ops.elementwise.elementary import cos, sin
 from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.rounding import floor
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.specials.beta import composed_betaln
-from funcgrad.ops.specials.table import define
+from funcgrad.ops.specials.table import define, infinitely, level_far_away, nowhere, undefined
 from funcgrad.types import Array
 
 digamma = Polygamma(0)
@@ -41,8 +41,9 @@ def rgamma_by_x(out: Array, x: Array) -> Array:
     mirrored = 1.0 - where(left, x, 0.25)
     angle = math.pi * where(left, x, 0.25)
     reflected = gamma(mirrored) * (cos(angle) - digamma(mirrored) * sin(angle) / math.pi)
-    right = where(left, 1.0, x)
-    return where(left, reflected, -digamma(right) * rgamma(right))
+    far = equal(x, math.inf)
+    right = where(logical_or(left, far), 1.0, x)
+    return where(left, reflected, where(far, 0.0, -digamma(right) * rgamma(right)))
 
 
 rgamma = define("rgamma", rgamma_by_x)
@@ -68,7 +69,7 @@ def betaln_by_b(out: Array, a: Array, b: Array) -> Array:
     return betaln_by_a(out, b, a)
 
 
-beta = define("beta", beta_by_a, beta_by_b)
+beta = define("beta", beta_by_a, beta_by_b, flat=True)
 betaln = define("betaln", betaln_by_a, betaln_by_b, expansion=composed_betaln)
 
 
@@ -92,7 +93,18 @@ def binom_by_k(out: Array, n: Array, k: Array) -> Array:
     return where(near, gamma(where(near, n + 1.0, 1.0)) * slope, usual)
 
 
-binom = define("binom", binom_by_n, binom_by_k)
+def binom_by_k_everywhere(out: Array, n: Array, k: Array) -> Array:
+    """That of an infinite n, too: 0, but infinite for k = 0, where it rises from 0 to 1 to infinity."""
+    leaps = logical_and(equal(n, math.inf), equal(k, 0.0))
+    return where(leaps, math.inf + infinitely(k), level_far_away(binom_by_k, out, (n, k)))
+
+
+def binom_by_n_everywhere(out: Array, n: Array, k: Array) -> Array:
+    """0 of an infinite argument."""
+    return level_far_away(binom_by_n, out, (n, k))
+
+
+binom = define("binom", binom_by_n_everywhere, binom_by_k_everywhere)
 
 
 def poch_by_z(out: Array, z: Array, m: Array) -> Array:
@@ -120,4 +132,32 @@ def poch_by_m(out: Array, z: Array, m: Array) -> Array:
     return out * digamma(z + m)
 
 
-poch = define("poch", poch_by_z, poch_by_m)
+def poch_by_z_everywhere(out: Array, z: Array, m: Array) -> Array:
+    """0 of an infinite argument, but infinite where z is 0, as ``gamma(m)``.
+
+    Where both gamma functions have poles it is the derivative for this whole m; beside it all depends on
+    the way, and so there is no derivative by m.
+    """
+    leaps = logical_and(equal(z, 0.0), equal(m, math.inf))
+    found = level_far_away(poch_by_z, out, (z, m)) + where(at_poles(z, m), undefined(m), 0.0)
+    return where(leaps, math.inf + infinitely(z), found)
+
+
+def poch_by_m_everywhere(out: Array, z: Array, m: Array) -> Array:
+    """0 of an infinite argument, but infinite where m is 0; NaN where both gamma functions have poles."""
+    leaps, none = logical_and(equal(z, math.inf), equal(m, 0.0)), at_poles(z, m)
+    found = level_far_away(poch_by_m, out, (where(none, 1.0, z), where(none, 1.0, m)))
+    return where(leaps, math.inf + infinitely(m), where(none, nowhere(z, m), found))
+
+
+def at_poles(z: Array, m: Array) -> Array:
+    """Whether the gamma functions of ``z + m`` and of z both have poles."""
+    return logical_and(is_pole(z), is_pole(z + m))
+
+
+def is_pole(x: Array) -> Array:
+    """Whether x is 0 or a negative whole number."""
+    return logical_and(less_equal(x, 0.0), equal(floor(x), x))
+
+
+poch = define("poch", poch_by_z_everywhere, poch_by_m_everywhere)

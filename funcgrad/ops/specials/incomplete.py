@@ -18,7 +18,7 @@ from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.ops.elementwise.comparison import equal, greater, less
-from funcgrad.ops.elementwise.elementary import log, log1p
+from funcgrad.ops.elementwise.elementary import exp, log, log1p
 from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.selection import where
@@ -26,9 +26,9 @@ from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.specials import quadrature
 from funcgrad.ops.specials.quadrature import Orders, bell
-from funcgrad.ops.specials.table import Evaluated, define
+from funcgrad.ops.specials.table import Evaluated, define, undefined
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
-from funcgrad.types import Array, UfuncLike
+from funcgrad.types import Array, ArrayLike, UfuncLike
 
 TWO = LazyUfunc("numpy", "arctan2", 2)
 THREE = LazyUfunc("scipy.special", "betainc", 3)
@@ -47,7 +47,7 @@ class ByParameters(Pointwise):
     kinds = "f"
     orders: Orders
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         return self.apply(*args)
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> None:
@@ -94,13 +94,16 @@ class GammaincByParameter(ByParameters):
     def slope(self, *primals: Array) -> Array:
         a, x = primals
 
-        def logarithmic(orders: Orders) -> Any:
+        def logarithmic(orders: Orders) -> Array:
             (k,) = orders
             return log(x) - Polygamma(0)(a) if k == 1 else -Polygamma(k - 1)(a)
 
         density = gammainc_slope(a, x)
         none = equal(density, 0.0)
-        return where(none, 0.0, density * bell(self.orders, logarithmic))
+        found = where(none, 0.0, density * bell(self.orders, logarithmic))
+        if self.orders == (1,):
+            return from_parameter_zero(a, x, found)
+        return where(logical_and(equal(a, 0.0), greater(x, 0.0)), math.nan, found)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -131,7 +134,7 @@ class BetaincByParameters(ByParameters):
     def slope(self, *primals: Array) -> Array:
         a, b, x = primals
 
-        def logarithmic(orders: Orders) -> Any:
+        def logarithmic(orders: Orders) -> Array:
             m, n = orders
             found = Polygamma(m + n - 1)(a + b)
             if not n:
@@ -165,8 +168,16 @@ class BetaincByParameters(ByParameters):
 
 
 def gammainc_slope_by_a(out: Array, a: Array, x: Array) -> Array:
-    """``p (log(x) - psi(a))``, 0 where p is."""
-    return where(equal(out, 0.0), 0.0, out * (log(x) - Polygamma(0)(a)))
+    """``p (log(x) - psi(a))``, 0 where p is; ``exp(-x) / x`` for a = 0, where psi is infinite."""
+    usual = where(equal(out, 0.0), 0.0, out * (log(x) - Polygamma(0)(a)))
+    return from_parameter_zero(a, x, usual)
+
+
+def from_parameter_zero(a: Array, x: Array, usual: Array) -> Array:
+    """The derivative of the density by a, for ``1 / gamma(a)`` is a near 0; by a again it is not known."""
+    start = logical_and(equal(a, 0.0), logical_and(greater(x, 0.0), less(x, math.inf)))
+    safe = where(start, x, 1.0)
+    return where(start, exp(-safe) / safe + undefined(a), usual)
 
 
 def gammainc_slope_by_x(out: Array, a: Array, x: Array) -> Array:
@@ -272,17 +283,20 @@ def betaincc_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     return -betainc_slope(a, b, x)
 
 
-gammainc = define("gammainc", gammainc_by_a, gammainc_by_x, addressed=True)
-gammaincc = define("gammaincc", gammaincc_by_a, gammaincc_by_x, addressed=True)
-betainc = define("betainc", betainc_by_a, betainc_by_b, betainc_by_x, addressed=True)
-betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x, addressed=True)
+gammainc = define("gammainc", gammainc_by_a, gammainc_by_x, flat=True)
+gammaincc = define("gammaincc", gammaincc_by_a, gammaincc_by_x, flat=True)
+betainc = define("betainc", betainc_by_a, betainc_by_b, betainc_by_x)
+betaincc = define("betaincc", betaincc_by_a, betaincc_by_b, betaincc_by_x)
 
 
 # -- inverses ----------------------------------------------------------------------------------------------
 
 
 def implicit(moved: Array, density: Array, p: Array) -> Array:
-    """How the quantile moves with a parameter, ``-moved / density``; not at all at the ends."""
+    """How the quantile moves with a parameter, ``-moved / density``; not at all at the ends.
+
+    By p again it is not known there: it depends on how fast the density falls.
+    """
     end = is_end(p)
     return where(end, undefined(p), -moved / where(end, 1.0, density))
 
@@ -299,11 +313,6 @@ def quantile_slope(density: Array, p: Array, *parameters: Array) -> Array:
 def is_end(p: Array) -> Array:
     """Where a quantile is an end of the support."""
     return logical_or(equal(p, 0.0), equal(p, 1.0))
-
-
-def undefined(x: Array) -> Array:
-    """0, with the derivative NaN by `x`: at an end it depends on how fast the density falls."""
-    return strong_zero_mul(x - stop_gradient(x), math.nan)
 
 
 def gammaincinv_by_a(out: Array, a: Array, p: Array) -> Array:
@@ -341,7 +350,7 @@ def betainccinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     return -quantile_slope(betainc_slope(a, b, out), p, a, b)
 
 
-gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p, addressed=True)
-gammainccinv = define("gammainccinv", gammaincinv_by_a, gammainccinv_by_p, addressed=True)
-betaincinv = define("betaincinv", betaincinv_by_a, betaincinv_by_b, betaincinv_by_p, addressed=True)
-betainccinv = define("betainccinv", betaincinv_by_a, betaincinv_by_b, betainccinv_by_p, addressed=True)
+gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p)
+gammainccinv = define("gammainccinv", gammaincinv_by_a, gammainccinv_by_p)
+betaincinv = define("betaincinv", betaincinv_by_a, betaincinv_by_b, betaincinv_by_p)
+betainccinv = define("betainccinv", betaincinv_by_a, betaincinv_by_b, betainccinv_by_p)

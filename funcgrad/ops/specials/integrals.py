@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from funcgrad.ops.arrays.lazy import LazyUfunc
-from funcgrad.ops.elementwise.comparison import greater, less
+from funcgrad.ops.elementwise.comparison import equal, greater, less
 from funcgrad.ops.elementwise.elementary import cos, cosh, exp, log, sin
 from funcgrad.ops.elementwise.magnitude import absolute
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import Sinc
 from funcgrad.ops.specials.exprel import exprel
 from funcgrad.ops.specials.hypergeometric import hyp2f1
-from funcgrad.ops.specials.table import LazyResult, define
+from funcgrad.ops.specials.table import LazyResult, define, infinitely
 from funcgrad.types import Array
 
 # -- exponential integrals ---------------------------------------------------------------------------------
@@ -63,8 +63,8 @@ def shichi_chi_by_x(out: Array, x: Array) -> Array:
     return cosh(x) / x
 
 
-sici_si = define("sici_si", sici_si_by_x, ufunc=LazyResult("scipy.special", "sici", 0))
-sici_ci = define("sici_ci", sici_ci_by_x, ufunc=LazyResult("scipy.special", "sici", 1))
+sici_si = define("sici_si", sici_si_by_x, ufunc=LazyResult("scipy.special", "sici", 0), flat=True)
+sici_ci = define("sici_ci", sici_ci_by_x, ufunc=LazyResult("scipy.special", "sici", 1), flat=True)
 shichi_shi = define("shichi_shi", shichi_shi_by_x, ufunc=LazyResult("scipy.special", "shichi", 0))
 shichi_chi = define("shichi_chi", shichi_chi_by_x, ufunc=LazyResult("scipy.special", "shichi", 1))
 
@@ -84,10 +84,11 @@ fresnel_c = define("fresnel_c", fresnel_c_by_z, ufunc=LazyResult("scipy.special"
 
 
 def spence_by_z(out: Array, z: Array) -> Array:
-    """``log(z) / (1 - z)``, near 1 ``-2F1(1, 1; 2; 1 - z)``."""
-    rest = 1.0 - z
+    """``log(z) / (1 - z)``, near 1 ``-2F1(1, 1; 2; 1 - z)``; at 0 its own derivative is ``1 / z``."""
+    rest, zero = 1.0 - z, equal(z, 0.0)
     near = less(absolute(rest), 0.5)
-    usual = log(where(near, 2.0, z)) / where(near, 1.0, rest)
+    far = where(zero, 2.0, where(near, 2.0, z))
+    usual = where(zero, infinitely(z) - math.inf, log(far) / (1.0 - far))
     return where(near, -hyp2f1(1.0, 1.0, 2.0, where(near, rest, 0.0)), usual)
 
 

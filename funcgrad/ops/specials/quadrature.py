@@ -180,7 +180,7 @@ def gamma_step(orders: Orders, a: Array, x: Array) -> Array:
 def gamma_logarithmic(a: Array, log_t: Array) -> Callable[[Orders], Any]:
     """The derivatives of ``a log(t) - gammaln(a)`` by a."""
 
-    def logarithmic(orders: Orders) -> Any:
+    def logarithmic(orders: Orders) -> Array:
         (k,) = orders
         return log_t - polygamma(0, a) if k == 1 else -polygamma(k - 1, a)
 
@@ -271,7 +271,7 @@ def beta_logarithmic(
 ) -> Callable[[Orders], Any]:
     """The derivatives of ``a log(t) + b log(1 - t) - log(beta(a, b))`` by a and b; total is their sum."""
 
-    def logarithmic(orders: Orders) -> Any:
+    def logarithmic(orders: Orders) -> Array:
         m, n = orders
         found = polygamma(m + n - 1, total)
         if not n:

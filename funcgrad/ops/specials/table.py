@@ -7,6 +7,7 @@ other functions of the table, so they are differentiable again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,14 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
+from funcgrad.ops.elementwise.comparison import isfinite, isinf
+from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Pointwise, ufunc_dtypes
 from funcgrad.tracing.primitive import Native
 from funcgrad.tracing.samples import Sample, edge, integers, positive, uniform
-from funcgrad.types import Array, UfuncLike
+from funcgrad.types import Anything, Array, ArrayLike, UfuncLike
 
 Partial = Callable[..., Any]
 """``partial(out, *arguments)``: the derivative by one argument."""
@@ -42,8 +47,10 @@ class Function:
     """Where the vector mathematics has it too."""
     expansion: Composition | None
     """Where other operations give it."""
+    flat: bool
+    """Whether it stays as it is, in every derivative, where it is finite and an argument infinite."""
     addressed: bool
-    """Whether kernels call SciPy's own function of doubles, which has no other native form."""
+    """Whether kernels may call SciPy's own function of doubles, where there is no other native form."""
 
 
 TABLE: dict[str, Function] = {}
@@ -57,12 +64,13 @@ def define(
     holomorphic: bool = True,
     native: Native = "",
     expansion: Composition | None = None,
-    addressed: bool = False,
+    flat: bool = False,
+    addressed: bool = True,
 ) -> Special:
     """Enter a function of ``scipy.special``, or one that `ufunc` evaluates, and return its primitive."""
     if ufunc is None:
         ufunc = LazyUfunc("scipy.special", name, len(partials))
-    TABLE[name] = Function(ufunc, partials, holomorphic, native, expansion, addressed)
+    TABLE[name] = Function(ufunc, partials, holomorphic, native, expansion, flat, addressed)
     special: Special = Special(name)
     return special
 
@@ -79,7 +87,7 @@ class LazyResult(LazyUfunc):
         super().__init__(module, name, nin)
         self.result = result
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: ArrayLike, **options: Anything) -> Array:
         return self.resolved(*args, **options)[self.result]
 
     def resolve_dtypes(self, dtypes: tuple[Any, ...], **options: object) -> tuple[np.dtype[Any], ...]:
@@ -92,13 +100,13 @@ class LazyResult(LazyUfunc):
 class Evaluated:
     """A NumPy function that promotes as a ufunc of SciPy's does."""
 
-    def __init__(self, name: str, function: Callable[..., Any], like: Any) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], like: Anything) -> None:
         self.__name__ = name
         self.nin = like.nin
         self.function = function
         self.resolve_dtypes = like.resolve_dtypes
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         asked = tuple([type(x) if type(x) in (int, float) else np.asarray(x).dtype for x in args])
         dtypes = self.resolve_dtypes((*asked, None))
         return self.function(*[np.asarray(x, d) for x, d in zip(args, dtypes, strict=False)])
@@ -113,7 +121,7 @@ class Special(Pointwise):
     kinds = "f"
     function: str
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         return self.apply(*args)
 
     @property
@@ -127,7 +135,9 @@ class Special(Pointwise):
     @property
     def at_address(self) -> str:
         """The function of ``scipy.special`` that kernels call; empty where they call none."""
-        return self.function if TABLE[self.function].addressed else ""
+        entry = TABLE[self.function]
+        own = type(entry.ufunc) is LazyUfunc and repr(entry.ufunc) == f"scipy.special.{self.function}"
+        return self.function if own and entry.addressed else ""
 
     def expansion(self, *inputs: Array) -> Array | None:
         composed = TABLE[self.function].expansion
@@ -147,7 +157,9 @@ class Special(Pointwise):
             )
         if not entry.holomorphic and aval(out).dtype.kind == "c":
             raise NotDifferentiableError(f"{self.function} of complex numbers is not holomorphic")
-        return None if rule is None else rule(out, *primals)
+        if rule is None or not entry.flat or aval(out).dtype.kind == "c":
+            return None if rule is None else rule(out, *primals)
+        return level_far_away(rule, out, primals)
 
     def along(self, tangent: Array, factor: Array) -> Array:
         # At the edge of a domain the derivative by one operand may be infinite: it must not spoil those by
@@ -165,6 +177,38 @@ class Special(Pointwise):
             Sample(positive(3), positive(3), uniform(0.2, 0.8, 3), params={"function": "betainc"}),
             Sample(edge(0.0, -1.0, np.inf, np.nan), params={"function": "gamma"}, differentiable=False),
         )
+
+
+def level_far_away(rule: Partial, out: Array, primals: Sequence[Any]) -> Array:
+    """A derivative that is 0 where the function is finite and an argument infinite.
+
+    There its formula is a product of zero and infinity; it is computed at 1 instead, and left out.
+    """
+    far: Any = False
+    for x in primals:
+        if aval(x).inexact:
+            far = logical_or(far, isinf(x))
+    far = logical_and(far, isfinite(out))
+    inside = [where(far, 1.0, x) if aval(x).inexact else x for x in primals]
+    return where(far, 0.0, rule(where(far, 1.0, out), *inside))
+
+
+def undefined(x: Array) -> Array:
+    """0, with the derivative NaN by `x`, where one depends on more than the point."""
+    return strong_zero_mul(x - stop_gradient(x), math.nan)
+
+
+def infinitely(x: Array) -> Array:
+    """0, with an infinite derivative by `x`, which is 0 where x stands still."""
+    return strong_zero_mul(x - stop_gradient(x), math.inf)
+
+
+def nowhere(*arguments: Array) -> Array:
+    """NaN, with all derivatives NaN: outside of a function's domain."""
+    found: Any = math.nan
+    for x in arguments:
+        found = found + undefined(x)
+    return found
 
 
 ORDINALS = ("first", "second", "third", "fourth")

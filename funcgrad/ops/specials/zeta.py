@@ -16,13 +16,13 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.lazy import LazyUfunc
-from funcgrad.ops.elementwise.comparison import less
+from funcgrad.ops.elementwise.comparison import isinf, less
 from funcgrad.ops.elementwise.elementary import cos, exp, sin
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.families import Binary
 from funcgrad.ops.specials.gamma import gamma
-from funcgrad.ops.specials.table import Evaluated, define
+from funcgrad.ops.specials.table import Evaluated, define, level_far_away
 from funcgrad.tracing.samples import Sample, edge, positive, uniform
 from funcgrad.types import Array, UfuncLike
 
@@ -114,24 +114,30 @@ def product(first: list[Any], second: list[Any]) -> list[Any]:
 
 
 def hurwitz_by_x(out: Array, x: Array, q: Array) -> Array:
-    """A sum with logarithms."""
+    """A sum with logarithms; 0 of infinite arguments."""
+    return level_far_away(hurwitz_sum, out, (x, q))
+
+
+def hurwitz_sum(out: Array, x: Array, q: Array) -> Array:
+    """The sum of ``-log(q + k) (q + k)**-x``."""
     return ZetaDerivative(1)(x, q)
 
 
 def hurwitz_by_q(out: Array, x: Array, q: Array) -> Array:
-    """``-x zeta(x + 1, q)``. DLMF 25.11.17."""
-    return -x * hurwitz(x + 1.0, q)
+    """``-x zeta(x + 1, q)``, DLMF 25.11.17; 0 of an infinite q."""
+    far = isinf(q)
+    return where(far, 0.0, -x * hurwitz(x + 1.0, where(far, 1.0, q)))
 
 
 def riemann_by_x(out: Array, x: Array) -> Array:
-    """A sum with logarithms; left of 0 by the functional equation, DLMF 25.4.1.
+    """A sum with logarithms; left of -1 by the functional equation, DLMF 25.4.1.
 
     ``zeta(x) = 2 (2 pi)**(x-1) sin(pi x / 2) gamma(1 - x) zeta(1 - x)``.
     """
-    left = less(x, 0.0)
+    left = less(x, -1.0)  # nearer to 0, both terms have the pole at 1 and cancel
     right = where(left, 2.0, x)
     usual = ZetaDerivative(1)(right, 1.0)
-    x = where(left, x, -0.5)
+    x = where(left, x, -1.5)
     mirrored, angle = 1.0 - x, x * (math.pi / 2.0)
     scale = 2.0 * exp((x - 1.0) * math.log(2.0 * math.pi)) * gamma(mirrored)
     by_factors = sin(angle) * (math.log(2.0 * math.pi) - Polygamma(0)(mirrored)) + math.pi / 2.0 * cos(angle)
@@ -140,7 +146,9 @@ def riemann_by_x(out: Array, x: Array) -> Array:
 
 
 hurwitz = define("zeta", hurwitz_by_x, hurwitz_by_q, ufunc=HURWITZ)
-riemann = define("riemann_zeta", riemann_by_x, ufunc=LazyUfunc("scipy.special._ufuncs", "_riemann_zeta"))
+riemann = define(
+    "riemann_zeta", riemann_by_x, ufunc=LazyUfunc("scipy.special._ufuncs", "_riemann_zeta"), flat=True
+)
 
 
 def zetac_by_x(out: Array, x: Array) -> Array:
@@ -148,4 +156,4 @@ def zetac_by_x(out: Array, x: Array) -> Array:
     return riemann_by_x(out, x)
 
 
-define("zetac", zetac_by_x)
+define("zetac", zetac_by_x, flat=True)

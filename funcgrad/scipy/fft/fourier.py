@@ -19,7 +19,7 @@ from funcgrad.scipy.originals import originals_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
 
 __all__ = [
     "fft",
@@ -90,15 +90,15 @@ def line(name: str, example: str) -> Transform:
     transform = getattr(ours, name)
 
     def function(
-        x: Any,
+        x: Array,
         n: int | None = None,
         axis: int = -1,
         norm: str | None = None,
         overwrite_x: bool = False,
         workers: int | None = None,
         *,
-        plan: Any = None,
-    ) -> Any:
+        plan: object = None,
+    ) -> Array:
         value = traced_array(x)
         if value is None:
             return scipys(name)(x, n, axis, norm, overwrite_x, workers, plan=plan)
@@ -113,15 +113,15 @@ def several(name: str, example: str, axes_of_all: bool) -> Transform:
     usual = None if axes_of_all else (-2, -1)
 
     def function(
-        x: Any,
-        s: Any = None,
-        axes: Any = usual,
+        x: Array,
+        s: ShapeLike = None,
+        axes: AxisLike = usual,
         norm: str | None = None,
         overwrite_x: bool = False,
         workers: int | None = None,
         *,
-        plan: Any = None,
-    ) -> Any:
+        plan: object = None,
+    ) -> Array:
         value = traced_array(x)
         if value is None:
             return scipys(name)(x, s, axes, norm, overwrite_x, workers, plan=plan)

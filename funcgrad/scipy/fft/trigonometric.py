@@ -15,7 +15,7 @@ from funcgrad.numpy.fft import fft, ifft, of_length, rfft
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.fft.fourier import scipys, traced_array
-from funcgrad.types import Array, ArrayLike, AxisLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, Option, ShapeLike
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 
@@ -183,16 +183,16 @@ def of_one_axis(name: str) -> Callable[..., Any]:
     """A function along one axis."""
 
     def function(
-        x: Any,
+        x: Array,
         type: int = 2,
-        n: Any = None,
-        axis: Any = -1,
+        n: Option = None,
+        axis: AxisLike = -1,
         norm: str | None = None,
         overwrite_x: bool = False,
         workers: int | None = None,
         *,
         orthogonalize: bool | None = None,
-    ) -> Any:
+    ) -> Array:
         options = {"overwrite_x": overwrite_x, "workers": workers, "orthogonalize": orthogonalize}
         return along(name, x, type, n, axis, norm, options)
 
@@ -203,16 +203,16 @@ def of_several_axes(name: str) -> Callable[..., Any]:
     """A function along several axes."""
 
     def function(
-        x: Any,
+        x: Array,
         type: int = 2,
-        s: Any = None,
-        axes: Any = None,
+        s: ShapeLike = None,
+        axes: AxisLike = None,
         norm: str | None = None,
         overwrite_x: bool = False,
         workers: int | None = None,
         *,
         orthogonalize: bool | None = None,
-    ) -> Any:
+    ) -> Array:
         options = {"overwrite_x": overwrite_x, "workers": workers, "orthogonalize": orthogonalize}
         return over(name, x, type, s, axes, norm, options)
 

@@ -22,7 +22,7 @@ from funcgrad.ops.arrays.structure import reshape
 from funcgrad.scipy.derived import KEPT, applied, composed
 from funcgrad.scipy.optimize.options import Options, found
 from funcgrad.transforms.solved.retraced import Retraced
-from funcgrad.types import Arrays
+from funcgrad.types import Array, Arrays, Tree
 
 if TYPE_CHECKING:
     from funcgrad.scipy.integrate.trajectory import Trajectory
@@ -36,8 +36,8 @@ def adjoint_system(rhs: Program) -> Program:
     active = [k for k, a in enumerate(parameters) if a.inexact]
     total = sum(parameters[k].size for k in active)
 
-    def slopes(t: Any, z: Any, *p: Any) -> list[Any]:
-        def of(y: Any, *moving: Any) -> Any:
+    def slopes(t: Array, z: Array, *p: Array) -> list[Any]:
+        def of(y: Array, *moving: Array) -> Array:
             every = list(p)
             for k, x in zip(active, moving, strict=True):
                 every[k] = x
@@ -74,7 +74,7 @@ def pulled_back(
     before_times = concatenate([reshape(start, (1,)), times[: count - 1]])
     before_states = concatenate([reshape(state, (1, n)), states[: count - 1]])
 
-    def back(carry: Any, step: Any) -> Any:
+    def back(carry: Tree, step: Tree) -> Tree:
         adjoint, gradient = carry
         now, before, y, y_before, bar = step
         z = concatenate([y, adjoint + bar, gradient])

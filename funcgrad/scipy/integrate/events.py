@@ -108,7 +108,7 @@ def searched(
 def with_values(program: Program, watch: Watch, constants: Sequence[Any]) -> Function:
     """The event as SciPy calls it."""
 
-    def event(t: float, y: Any) -> float:
+    def event(t: float, y: Array) -> float:
         return float(program.evaluate(np.float64(t), reals(y), *constants)[0])
 
     event.terminal = watch.terminal  # type: ignore[attr-defined]
@@ -183,7 +183,7 @@ def event_equations(start: Start, known: Known, count: int, event: int | None) -
     flag = [] if event is None else [Aval((), np.int64)]
     avals = [vector, *others, *known.program.in_avals[2:], *flag]
 
-    def values(times: Any, end: Any, begin: Any, state: Any, *rest: Any) -> list[Any]:
+    def values(times: Array, end: Array, begin: Array, state: Array, *rest: Array) -> list[Any]:
         constants, others = rest[:fixed], rest[fixed:]
         states = found(method, programs, [end, begin, times, state, *constants])[0]
         one = [applied(known.program, [times[k], states[k], *others[:size]])[0] for k in range(count)]

@@ -25,7 +25,7 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.recorded import real_scalar, real_vector
 from funcgrad.tracing.lists import asoperand
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Number, Tree
 
 Slope = Callable[[Any, Any], Any]
 
@@ -177,6 +177,15 @@ class Control(NamedTuple):
     most: Any = 100_000
 
 
+def growth(error: Array, order: int) -> Array:
+    """By what the size of a step changes after this error, which is 1 where it is just small enough."""
+    grow = 0.9 * where(error > 0.0, error, 1e-10) ** (-1.0 / (order + 1))
+    within = where(
+        error <= 1.0, np.minimum(10.0, np.maximum(0.2, grow)), np.maximum(0.2, np.minimum(1.0, grow))
+    )
+    return where(np.isfinite(error), within, 0.1)
+
+
 def states_at(
     f: Slope, ends: tuple[Any, Any], times: Array, state: Array, stiff: bool, control: Control
 ) -> tuple[Any, Any]:
@@ -192,12 +201,12 @@ def states_at(
     size = first_size(f, t0, state, tf - t0, order, rtol, atol, slope) if first is None else first
     size = np.minimum(size, largest) * 1.0
 
-    def until(carry: Any, goal: Any) -> Any:
-        def goes_on(c: Any) -> Any:
+    def until(carry: Tree, goal: Array) -> Tree:
+        def goes_on(c: Tree) -> Tree:
             t, _, h, _, count = c
             return (stop_gradient(direction * (goal - t)) > 0.0) & (count < most) & (h > 0.0)
 
-        def step(c: Any) -> Any:
+        def step(c: Tree) -> Tree:
             t, y, h, k, count = c
             left = stop_gradient(abs(goal - t))
             last = h >= left * (1.0 - 1e-12)
@@ -208,11 +217,7 @@ def states_at(
             tried = one_step(f, t, y, taken, k)
             error = controlled(tried.error, y, tried.state, rtol, atol)
             good = error <= 1.0
-            grow = 0.9 * where(error > 0.0, error, 1e-10) ** (-1.0 / (order + 1))
-            factor = where(
-                good, np.minimum(10.0, np.maximum(0.2, grow)), np.maximum(0.2, np.minimum(1.0, grow))
-            )
-            factor = where(np.isfinite(error), factor, 0.1)
+            factor = growth(error, order)
             used = stop_gradient(abs(taken))
             proposed = np.minimum(where(good & last, np.maximum(h, used * factor), used * factor), largest)
             proposed = where(proposed > 1e-14 * np.maximum(abs(stop_gradient(t)), 1e-3), proposed, 0.0)
@@ -236,7 +241,7 @@ def states_at(
 def vector_slope(fun: Callable[..., Any], args: tuple[Any, ...]) -> Slope:
     """The right-hand side as a function that returns a vector of doubles."""
 
-    def slope(t: Any, y: Any) -> Any:
+    def slope(t: Array, y: Array) -> Array:
         value = asoperand(fun(t, y, *args))
         value = reshape(value, aval_of(y).shape) if hasattr(value, "shape") else stack([value])
         return as_doubles(value, "solve_ivp with native=True")

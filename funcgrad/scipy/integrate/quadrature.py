@@ -65,7 +65,7 @@ class Integral(Method):
         a, b, *parameters = values
         (program,) = programs
 
-        def integrand(x: float) -> Any:
+        def integrand(x: float) -> Array:
             return program.evaluate(np.float64(x), *parameters)[0]
 
         shape = program.out_avals[0].shape
@@ -97,7 +97,7 @@ class Integral(Method):
                 remedy="Leave full_output out there.",
             )
 
-        def integrand(x: float) -> Any:
+        def integrand(x: float) -> Array:
             return program.evaluate(np.float64(x), *parameters)[0]
 
         return scipys(self.what)(integrand, float(a), float(b), full_output=True, **self.plain)[2]
@@ -111,7 +111,7 @@ class Integral(Method):
         """Each element by itself; all of them are computed wherever one is asked for, and remembered."""
         seen: dict[float, Any] = {}
 
-        def at(x: float) -> Any:
+        def at(x: float) -> Array:
             value = seen.get(x)
             if value is None:
                 value = seen[x] = np.ravel(integrand(x))
@@ -175,7 +175,7 @@ def counted(outcome: ScipyResult) -> Sequence[Any]:
 def slopes_of(program: Program, active: tuple[bool, ...]) -> Program:
     """``x, parameters -> derivatives by the active parameters``, in one vector."""
 
-    def slopes(x: Any, *parameters: Any) -> list[Any]:
+    def slopes(x: Array, *parameters: Array) -> list[Any]:
         argnums = tuple([k for k, flag in enumerate(active) if flag])
         found = jacrev(lambda *p: applied(program, [x, *p])[0], argnums)(*parameters)
         return [concatenate([part.reshape(-1) for part in found])]
@@ -211,15 +211,9 @@ def quad(
     >>> print(round(moment(2.0), 8), round(fg.grad(moment)(2.0), 8))
     0.25 -0.375
     """
-    given = {
-        "epsabs": epsabs,
-        "epsrel": epsrel,
-        "limit": limit,
-        "points": None if points is None else tuple(points),
-        "weight": weight,
-        "wvar": wvar,
-        "wopts": wopts,
-    }
+    places = None if points is None else tuple(points)
+    given: dict[str, Any] = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit}
+    given.update(points=places, weight=weight, wvar=wvar, wopts=wopts)
     options = {key: value for key, value in given.items() if value is not None}
     if not callable(func):
         raise ValueError(f"quad needs a function to integrate, and was given {func!r}")
@@ -228,17 +222,8 @@ def quad(
         refuse_report(full_output, "points that are traced")
         return in_pieces(func, a, b, points, as_args(args), options)
     if is_plain(a, b, args):
-        return scipys("quad")(
-            func,
-            a,
-            b,
-            as_args(args),
-            full_output,
-            maxp1=maxp1,
-            limlst=limlst,
-            complex_func=complex_func,
-            **options,
-        )
+        options.update(maxp1=maxp1, limlst=limlst, complex_func=complex_func)
+        return scipys("quad")(func, a, b, as_args(args), full_output, **options)
     if complex_func:
         refuse_report(full_output, "complex_func=True")
         (real, real_error), (imaginary, error) = (
@@ -246,8 +231,20 @@ def quad(
             for k in ("real", "imag")
         )
         return real + 1j * imaginary, real_error + 1j * error
+    return traced_integral(func, a, b, as_args(args), options, full_output)
+
+
+def traced_integral(
+    func: Function,
+    a: ArrayLike,
+    b: ArrayLike,
+    args: Sequence[Any],
+    options: dict[str, Any],
+    full_output: bool,
+) -> ScipyResult:
+    """What `quad` returns inside a trace, of a real function."""
     ends = [real_scalar(x, "quad") for x in (a, b)]
-    integrand = scalar_function(func, [NUMBER], "quad", as_args(args))
+    integrand = scalar_function(func, [NUMBER], "quad", args)
     chosen = Integral("quad", frozen(options))
     inputs = [*ends, *integrand.constants]
     value, error, _ = found(chosen, (integrand.program,), inputs)
@@ -257,7 +254,7 @@ def quad(
 def part_of(func: Function, part: str, args: Sequence[Any]) -> Function:
     """The real or the imaginary part of a function."""
 
-    def of_point(x: Any) -> Any:
+    def of_point(x: Array) -> Array:
         return getattr(func(x, *args), part)
 
     return of_point
@@ -413,7 +410,7 @@ def nquad(
     options = opts if isinstance(opts, list | tuple) else [opts] * len(ranges)
     errors: list[Any] = []
 
-    def integrated(depth: int, outer: tuple[Any, ...]) -> Any:
+    def integrated(depth: int, outer: tuple[Any, ...]) -> Array:
         limits = (
             ranges[depth](*outer, *extra_of(ranges[depth], extra))
             if callable(ranges[depth])
@@ -421,7 +418,7 @@ def nquad(
         )
         chosen = options[depth](*outer, *extra) if callable(options[depth]) else options[depth]
 
-        def inner(x: Any) -> Any:
+        def inner(x: Array) -> Array:
             return func(x, *outer, *extra) if depth == 0 else integrated(depth - 1, (x, *outer))
 
         value, error = quad(inner, *limits, **(chosen or {}))

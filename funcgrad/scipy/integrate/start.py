@@ -54,7 +54,7 @@ class DenseOutput:
     def __init__(self, start: Start) -> None:
         self._start = start
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: Array) -> Array:
         """States at a time, or in columns at every time of a vector, which must be sorted."""
         shape = aval_of(np.asarray(t) if isinstance(t, list | tuple) else t).shape
         times = real_vector(t, "the solution")

@@ -80,7 +80,9 @@ def trapezoid(y: ArrayLike, x: ArrayLike = None, dx: ArrayLike = 1.0, axis: int 
     if is_plain(y, x, dx):
         return scipys("trapezoid")(y, x, dx, axis)
     values = along(y, axis)
-    return (spacings(x, dx, y, axis) * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
+    total = (spacings(x, dx, y, axis) * (values[..., 1:] + values[..., :-1]) / 2.0).sum(-1)
+    single = aval_of(values).dtype == np.float32  # As SciPy: what `y` has, whatever the distances have.
+    return cast(total, np.float32) if single and aval_of(total).dtype == np.float64 else total
 
 
 def cumulative_trapezoid(

@@ -39,7 +39,7 @@ from funcgrad.scipy.recorded import (
 )
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option
+from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
 __all__ = ["odeint", "solve_ivp"]
 
@@ -62,7 +62,7 @@ def solve_ivp(
     adjoint: bool | None = None,
     native: bool = False,
     **options: Option,
-) -> Array:
+) -> ScipyResult:
     """The solution of an initial value problem, by `scipy.integrate.solve_ivp`; SciPy's object for results.
 
     Differentiable in the start, the span, `t_eval` and all that `fun` depends on. Derivatives are integrated
@@ -136,7 +136,7 @@ def check_problem(t_span: ArrayLike, y0: ArrayLike, t_eval: ArrayLike, options: 
 def of_columns(fun: Function) -> Function:
     """A right-hand side that takes states in columns, of one state; ``vectorized=True`` says that it does."""
 
-    def slope(t: Any, y: Any, *args: Any) -> Any:
+    def slope(t: Array, y: Array, *args: Array) -> Array:
         return reshape(asoperand(fun(t, reshape(y, (aval_of(y).size, 1)), *args)), aval_of(y).shape)
 
     slope.__name__ = getattr(fun, "__name__", "slope")
@@ -152,7 +152,7 @@ def parts_of(y: ArrayLike) -> Array:
 def of_parts(fun: Function, returned: tuple[()] | None = None) -> Function:
     """A function of time and complex states as one of their parts; of the parts of what it returns, too."""
 
-    def call(t: Any, z: Any, *args: Any) -> Any:
+    def call(t: Array, z: Array, *args: Array) -> Array:
         n = aval_of(z).size // 2
         value = fun(t, make_complex.bind(z[:n], z[n:]), *args)
         return parts_of(value) if returned is None else value
@@ -239,10 +239,10 @@ def without_values(events: Events, t_eval: ArrayLike, dense: bool) -> Array:
     else:
         _, *report = start.at(reshape(last, (1,)))
 
-    def time_at(k: int) -> Any:
+    def time_at(k: int) -> Array:
         return start.ends[0] if k == 0 else last
 
-    def state_at(k: int) -> Any:
+    def state_at(k: int) -> Array:
         return start.shown(start.state) if k == 0 else start.at(reshape(last, (1,)))[0][0]
 
     extra = occurrences(events) if events.known else {}
@@ -262,7 +262,7 @@ def occurrences(events: Events) -> dict[str, Any]:
     def moments(event: int) -> Unlisted:
         kept: dict[int, Any] = {}
 
-        def at(k: int) -> Any:
+        def at(k: int) -> Array:
             if k not in kept:
                 kept[k] = events.times(event, reshape(events.occurrence((event, k))[0], (1,)))
             return kept[k][0]
@@ -270,7 +270,7 @@ def occurrences(events: Events) -> dict[str, Any]:
         return Unlisted(f"t_events[{event}] of solve_ivp", OCCURRENCES, at)
 
     def states(event: int, times: Unlisted) -> Unlisted:
-        def at(k: int) -> Any:
+        def at(k: int) -> Array:
             return start.at(reshape(times[k], (1,)))[0][0]
 
         return Unlisted(
@@ -324,7 +324,7 @@ def odeint(
     options = {key: value for key, value in given.items() if value}
     times = real_vector(t, "odeint")
 
-    def slope(now: Any, y: Any, *rest: Any) -> Any:
+    def slope(now: Array, y: Array, *rest: Array) -> Array:
         return func(now, y, *rest) if tfirst else func(y, now, *rest)
 
     slope.__name__ = getattr(func, "__name__", "slope")

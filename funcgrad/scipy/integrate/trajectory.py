@@ -96,7 +96,7 @@ class Trajectory(Method):
 
     def outcome(
         self, programs: Programs, values: Sequence[Any], times: Array, events: Sequence[Any] | None = None
-    ) -> Array:
+    ) -> ScipyResult:
         """What SciPy finds from the start to the end, at these times or at steps of its own."""
         end, start, state, *parameters = values
         options = thawed(self.options)
@@ -130,7 +130,7 @@ class Trajectory(Method):
         derivative = by_state(base)
         sparse = size >= SPARSE_FROM and copies > 1 and self.solver != "LSODA"
 
-        def matrix(t: float, y: Any) -> Any:
+        def matrix(t: float, y: Array) -> Array:
             block = derivative.evaluate(np.float64(t), np.asarray(y[:n], float), *parameters)[0]
             if copies == 1:
                 return block
@@ -222,7 +222,7 @@ class Trajectory(Method):
         control = self.control(options)
         assert control is not None, "asked before"
 
-        def slope(t: Any, z: Any) -> Any:
+        def slope(t: Array, z: Array) -> Array:
             return applied(system, [t, z, *parameters])[0]
 
         return states_at(slope, (start, end), times, state, False, control)[0]
@@ -249,10 +249,10 @@ def slope_of(rhs: Program, parameters: Sequence[Any], paired: bool) -> Callable[
     """The right-hand side as SciPy calls it, which is thousands of times."""
     number, array, evaluate = np.float64, np.asarray, rhs.evaluate
 
-    def slope(t: float, y: Any) -> Any:
+    def slope(t: float, y: Array) -> Array:
         return evaluate(number(t), array(y, float), *parameters)[0]
 
-    def of_complex(t: float, y: Any) -> Any:
+    def of_complex(t: float, y: Array) -> Array:
         return complexes(evaluate(number(t), reals(y), *parameters)[0])
 
     return of_complex if paired else slope
@@ -274,7 +274,7 @@ def reached(last: float, start: float) -> Callable[..., float]:
     away = 64.0 * np.finfo(float).eps * max(abs(last), abs(start), 1.0)
     stop = last + (away if last >= start else -away)
 
-    def passed(t: float, y: Any) -> float:
+    def passed(t: float, y: Array) -> float:
         return t - stop
 
     passed.terminal = True  # type: ignore[attr-defined]
@@ -335,7 +335,7 @@ def sensitivity_system(rhs: Program, active: tuple[bool, ...]) -> Program:
     flags = (*[False] * fixed, True, *[True] * len(units))
     together = batch_program(moved, directions, flags)
 
-    def slopes(t: Any, z: Any, *p: Any) -> list[Any]:
+    def slopes(t: Array, z: Array, *p: Array) -> list[Any]:
 
         y, derivatives = z[:n], reshape(z[n:], (directions, n))
         (slope,) = applied(rhs, [t, y, *p])
@@ -361,7 +361,7 @@ def tangent_programs(
     active = (True, *[a.inexact for a in parameters])
     moved = tangent_of_slope(rhs, active)
 
-    def both_slopes(t: Any, z: Any, *p: Any) -> list[Any]:
+    def both_slopes(t: Array, z: Array, *p: Array) -> list[Any]:
 
         values, dots = p[: len(parameters)], p[len(parameters) :]
         (slope,) = applied(rhs, [t, z[:n], *values])
@@ -377,7 +377,7 @@ def tangent_programs(
         paired=False,
     )
 
-    def forward(*inputs: Any) -> list[Any]:
+    def forward(*inputs: Array) -> list[Any]:
 
         end, start, times, y, *rest = inputs
         values, tangents = rest[: len(parameters)], rest[len(parameters) + 1 :]
@@ -387,7 +387,7 @@ def tangent_programs(
 
     pushed = composed(forward, [*avals, state.strong, *dots], "tangent")
 
-    def backward(*inputs: Any) -> list[Any]:
+    def backward(*inputs: Array) -> list[Any]:
         return pulled_back(method, programs, inputs[:-1], inputs[-1])
 
     return pushed, composed(backward, [*avals, avals[-1].strong], "adjoint")

@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError
 from funcgrad.source import Source, user_location
+from funcgrad.types import Anything, Index
 
 
 class Unlisted:
@@ -44,7 +45,7 @@ class Unlisted:
     def __repr__(self) -> str:
         return f"<{self._name}, of a length that is known with values alone>"
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Index) -> Anything:
         parts = list(key) if isinstance(key, tuple) else [key]
         ndim = len(self._shape) + 1
         if any(part is None for part in parts):
@@ -99,7 +100,7 @@ class Unlisted:
             raise AttributeError(name)
         self._refuse()
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise ConcretizationError(
             f"{self._name} has as many elements as the values say, and no values exist under this transform",
             source=Source(*user_location()),

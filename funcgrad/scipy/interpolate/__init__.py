@@ -14,7 +14,6 @@ from funcgrad.scipy.interpolate.bsplines import (
     UnivariateSpline,
     make_interp_spline,
     make_lsq_spline,
-    make_smoothing_spline,
 )
 from funcgrad.scipy.interpolate.grids import RegularGridInterpolator, interpn
 from funcgrad.scipy.interpolate.lines import interp1d
@@ -31,6 +30,7 @@ from funcgrad.scipy.interpolate.scattered import (
     RBFInterpolator,
     griddata,
 )
+from funcgrad.scipy.interpolate.smoothing import make_smoothing_spline
 
 __all__ = [
     "Akima1DInterpolator",

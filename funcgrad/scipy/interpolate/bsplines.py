@@ -1,4 +1,4 @@
-"""B-splines: evaluation by de Boor's algorithm, and splines through values, near values, and smooth ones."""
+"""B-splines: evaluation by de Boor's algorithm, and splines through and near values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from funcgrad.scipy.interpolate.operands import (
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
-from funcgrad.types import Array, ArrayLike, Foreign, Number, Option
+from funcgrad.types import Array, ArrayLike, Foreign, Number, Option, ShapeLike
 
 __all__ = [
     "BSpline",
@@ -30,7 +30,6 @@ __all__ = [
     "UnivariateSpline",
     "make_interp_spline",
     "make_lsq_spline",
-    "make_smoothing_spline",
 ]
 
 
@@ -85,7 +84,7 @@ class BSpline:
     2.0
     """
 
-    def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> None:
+    def __init__(self, t: ArrayLike, c: ArrayLike, k: int, extrapolate: Option = True, axis: int = 0) -> None:
         self.t, self.k, self.extrapolate = inexact(t), int(k), extrapolate
         c = inexact(c)
         self.axis = axis % max(len(dims(c)), 1)
@@ -99,12 +98,12 @@ class BSpline:
             raise ValueError("Knots, coefficients and degree are inconsistent.")
 
     @classmethod
-    def _of_first_axis(cls, t: Any, c: Any, k: int, extrapolate: Any, axis: int) -> BSpline:
+    def _of_first_axis(cls, t: ArrayLike, c: ArrayLike, k: int, extrapolate: Option, axis: int) -> BSpline:
         made = cls(t, c, k, extrapolate)
         made.axis = axis
         return made
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+    def __call__(self, x: Array, nu: int = 0, extrapolate: Option = None) -> Array:
         """The value at `x`, or a derivative of order `nu`."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         if not is_traced(x, self.t, self.c):
@@ -322,76 +321,6 @@ def make_lsq_spline(
     return BSpline._of_first_axis(t, c.reshape(dims(c)[:1] + dims(values)[1:]), k, True, axis)
 
 
-def make_smoothing_spline(
-    x: ArrayLike, y: ArrayLike, w: ArrayLike = None, lam: ArrayLike = None, *, axis: int = 0
-) -> BSpline:
-    """The natural cubic spline that balances distance and curvature, by SciPy's function of this name.
-
-    Inside a trace `lam` must be given: the search for it has no derivative here. Computed as by Reinsch
-    (1967).
-
-    >>> x = np.arange(7.0)
-    >>> def start(y):
-    ...     return fg.scipy.interpolate.make_smoothing_spline(x, y, lam=0.1)(0.0)
-    >>> print(round(float(fg.grad(start)(np.sin(x)).sum()), 6))
-    1.0
-    """
-    if not is_traced(x, y, w, lam):
-        options = {} if not axis else {"axis": axis}
-        return of_scipy(scipys("make_smoothing_spline")(x, y, w, lam, **options))
-    x, y = inexact(x), inexact(y)
-    n = dims(x)[0] if len(dims(x)) == 1 else 0
-    if len(dims(x)) != 1 or n != dims(y)[axis]:
-        raise ValueError(f"x must be a vector as long as y along axis {axis}, not of shape {dims(x)}")
-    if n < 5:
-        raise ValueError("x and y length must be at least 5")
-    require_increasing(x, "`x` should be an ascending array")
-    known_weights, known_lam = known_value(w), known_value(lam)
-    if known_weights is not None and np.any(np.asarray(known_weights) <= 0.0):
-        raise ValueError("Invalid vector of weights: they must be positive")
-    if known_lam is not None and known_lam < 0.0:
-        raise ValueError("Regularization parameter should be non-negative")
-    if lam is None:
-        raise UnsupportedFunctionError(
-            "make_smoothing_spline without lam searches for it, which has no derivative here",
-            remedy="Give lam: find it once, outside of the trace, or differentiate by it.",
-        )
-    axis = axis % len(dims(y))
-    smooth = smoothed(x, np.moveaxis(y, axis, 0), np.ones(n) if w is None else inexact(w), lam)
-    made = make_interp_spline(x, smooth, 3, None, "natural")
-    made.axis = axis
-    return made
-
-
-def smoothed(x: Array, values: Array, weights: Array, lam: ArrayLike) -> Array:
-    """The values of the natural cubic spline that balances distance and curvature, at its knots `x`."""
-    n, h = dims(x)[0], np.diff(x)
-    second = np.diff(np.diff(values, axis=0) / beside(h, values), axis=0)
-    a, c = 1.0 / h[:-1], 1.0 / h[1:]
-    b = -(a + c)
-    va, vb, vc = (1.0 / weights[s : n - 2 + s] for s in range(3))
-    main = (h[:-1] + h[1:]) / 3.0 + lam * (a * a * va + b * b * vb + c * c * vc)
-    near = h[1:-1] / 6.0 + lam * (b[:-1] * a[1:] * vb[:-1] + c[:-1] * b[1:] * vc[:-1])
-    far = lam * (c[:-2] * a[2:] * vc[:-2])
-    zero = np.zeros(2)
-    rows = [
-        np.concatenate([zero, far]),
-        np.concatenate([zero[:1], near]),
-        main,
-        np.concatenate([near, zero[:1]]),
-        np.concatenate([far, zero]),
-    ]
-    size = math.prod(dims(values)[1:])
-    bend = solve_banded((2, 2), np.stack(rows), second.reshape((n - 2, size))).reshape(dims(second))
-    pad = 0.0 * bend[:1]
-    pulled = (
-        np.concatenate([beside(a, bend) * bend, pad, pad], axis=0)
-        + np.concatenate([pad, beside(b, bend) * bend, pad], axis=0)
-        + np.concatenate([pad, pad, beside(c, bend) * bend], axis=0)
-    )
-    return values - lam * pulled / beside(weights, values)
-
-
 # -- the older names -----------------------------------------------------------------------------------------
 
 
@@ -427,13 +356,13 @@ class UnivariateSpline:
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
-        w: Any = None,
-        bbox: Any = (None, None),
+        x: ArrayLike,
+        y: ArrayLike,
+        w: ArrayLike = None,
+        bbox: Option = (None, None),
         k: int = 3,
-        s: Any = None,
-        ext: Any = 0,
+        s: ShapeLike = None,
+        ext: Option = 0,
         check_finite: bool = False,
     ) -> None:
         if not is_traced(x, y, w):
@@ -461,12 +390,12 @@ class UnivariateSpline:
         made._of_knots(knots, ext)
         return made
 
-    def _of_knots(self, knots: Any, ext: Any) -> None:
+    def _of_knots(self, knots: ArrayLike, ext: Option) -> None:
         t, c, k = knots
         self._ext = ext
         self._spline = BSpline(t, c[: len(t) - k - 1], k)
 
-    def __call__(self, x: Any, nu: int = 0, ext: Any = None) -> Any:
+    def __call__(self, x: Array, nu: int = 0, ext: Option = None) -> Array:
         """The value at `x`, or a derivative."""
         spline, chosen = self._spline, self._ext if ext is None else ext
         first, last = spline.t[spline.k], spline.t[dims(spline.t)[0] - spline.k - 1]
@@ -514,12 +443,12 @@ class InterpolatedUnivariateSpline(UnivariateSpline):
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
-        w: Any = None,
-        bbox: Any = (None, None),
+        x: ArrayLike,
+        y: ArrayLike,
+        w: ArrayLike = None,
+        bbox: Option = (None, None),
         k: int = 3,
-        ext: Any = 0,
+        ext: Option = 0,
         check_finite: bool = False,
     ) -> None:
         super().__init__(x, y, w, bbox, k, 0, ext, check_finite)
@@ -535,13 +464,13 @@ class LSQUnivariateSpline(UnivariateSpline):
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
-        t: Any,
-        w: Any = None,
-        bbox: Any = (None, None),
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        w: ArrayLike = None,
+        bbox: Option = (None, None),
         k: int = 3,
-        ext: Any = 0,
+        ext: Option = 0,
         check_finite: bool = False,
     ) -> None:
         check_univariate(x, y, w, bbox, k, None, ext, check_finite)

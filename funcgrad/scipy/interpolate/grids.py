@@ -22,7 +22,7 @@ from funcgrad.scipy.interpolate.operands import (
     scipys,
 )
 from funcgrad.scipy.originals import known_value
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 __all__ = ["RegularGridInterpolator", "interpn"]
 
@@ -59,14 +59,14 @@ class RegularGridInterpolator:
 
     def __init__(
         self,
-        points: Any,
-        values: Any,
+        points: ArrayLike,
+        values: ArrayLike,
         method: str = "linear",
         bounds_error: bool = True,
-        fill_value: Any = np.nan,
+        fill_value: Option = np.nan,
         *,
-        solver: Any = None,
-        solver_args: Any = None,
+        solver: Option = None,
+        solver_args: Option = None,
     ) -> None:
         self._plain: Any = None
         traced = is_traced(*points, values)
@@ -92,7 +92,7 @@ class RegularGridInterpolator:
                 self.grid = (*self.grid[:k], p[::-1], *self.grid[k + 1 :])
                 self.values = np.flip(self.values, k)
 
-    def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
+    def __call__(self, xi: Array, method: str | None = None, *, nu: Array = None) -> Array:
         """Values at positions, which are in the last axis of `xi`, or a tuple of coordinates."""
         method = self.method if method is None else method
         check_method(method)
@@ -113,7 +113,7 @@ class RegularGridInterpolator:
         shape = dims(points)[:-1] if len(dims(points)) > 1 else (1,)
         return found.reshape(shape + dims(self.values)[rank:])
 
-    def _at(self, p: Any, method: str) -> Any:
+    def _at(self, p: Array, method: str) -> Array:
         if method == "nearest":
             nearest = elements(self.values, [self._nearest(g, p[:, k]) for k, g in enumerate(self.grid)])
             return cast(nearest, self._dtype)
@@ -131,7 +131,7 @@ class RegularGridInterpolator:
         return self._weighted(sides, coefficients)
 
     @staticmethod
-    def _nearest(grid: Any, x: Any) -> Any:
+    def _nearest(grid: Array, x: Array) -> Array:
         last = dims(grid)[0] - 1
         if not last:
             return np.zeros(dims(x), int)
@@ -141,7 +141,7 @@ class RegularGridInterpolator:
         return np.where(away <= 0.5, k, k + 1)
 
     @staticmethod
-    def _line(grid: Any, x: Any) -> list[tuple[Any, Any]]:
+    def _line(grid: Array, x: Array) -> list[tuple[Any, Any]]:
         last = dims(grid)[0] - 1
         if not last:
             return [(np.ones(dims(x)), np.zeros(dims(x), int))]
@@ -151,7 +151,7 @@ class RegularGridInterpolator:
         return [(1.0 - away, k), (away, k + 1)]
 
     @staticmethod
-    def _weighted(sides: Any, values: Any) -> Any:
+    def _weighted(sides: Array, values: Array) -> Array:
         total: Any = 0.0
         for corner in product(*sides):
             weight: Any = 1.0
@@ -161,7 +161,7 @@ class RegularGridInterpolator:
             total = total + beside(weight, taken) * taken
         return total
 
-    def _bounded(self, p: Any, found: Any) -> Any:
+    def _bounded(self, p: Array, found: Array) -> Array:
         outside: Any = False
         for k, g in enumerate(self.grid):
             outside = outside | ~((p[:, k] >= g[0]) & (p[:, k] <= g[-1]))

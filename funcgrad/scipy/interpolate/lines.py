@@ -20,6 +20,7 @@ from funcgrad.scipy.interpolate.operands import (
     scipys,
 )
 from funcgrad.scipy.interpolate.piecewise import moved
+from funcgrad.types import Array, ArrayLike, Option
 
 __all__ = ["interp1d"]
 
@@ -41,13 +42,13 @@ class interp1d:
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
-        kind: Any = "linear",
+        x: ArrayLike,
+        y: ArrayLike,
+        kind: Option = "linear",
         axis: int = -1,
         copy: bool = True,
         bounds_error: bool | None = None,
-        fill_value: Any = np.nan,
+        fill_value: Option = np.nan,
         assume_sorted: bool = False,
     ) -> None:
         self._plain: Any = None
@@ -80,7 +81,7 @@ class interp1d:
         elif self._kind not in (*STEPS, "linear"):
             raise NotImplementedError(f"{kind} is unsupported: Use fitpack routines for other types.")
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Array:
         """The value at `x`."""
         if self._plain is not None and not is_traced(x):
             return self._plain(x)
@@ -94,15 +95,16 @@ class interp1d:
             found = np.where(beside(beyond, found), np.nan, found)
         return moved(found.reshape(dims(points) + dims(self._values)[1:]), len(dims(points)), self.axis)
 
-    def _dtype_at(self, x: Any) -> Any:
+    def _dtype_at(self, x: Array) -> np.dtype[Any]:
         """The precision of results: splines are made of doubles, lines and steps of what is given."""
         if self._kind in DEGREES:
             return np.result_type(np.float64, self._dtypes[1])
         if self._kind in STEPS:
-            return self._dtypes[1]
+            given: np.dtype[Any] = self._dtypes[1]
+            return given
         return np.result_type(*self._dtypes, floating_dtype(array(x)))
 
-    def _at(self, t: Any) -> Any:
+    def _at(self, t: Array) -> Array:
         x, y = self.x, self._values
         last = dims(x)[0] - 1
         if self._kind in DEGREES:
@@ -119,7 +121,7 @@ class interp1d:
         slope = (rows(y, k) - low) / beside(rows(x, k) - start, y)
         return slope * beside(t - start, y) + low
 
-    def _bounded(self, t: Any, found: Any) -> Any:
+    def _bounded(self, t: Array, found: Array) -> Array:
         below, above = t < self.x[0], t > self.x[-1]
         if self._raises:
             try:

@@ -26,7 +26,7 @@ from funcgrad.scipy.interpolate.operands import (
 )
 from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
-from funcgrad.types import Array, ArrayLike, Option
+from funcgrad.types import Anything, Array, ArrayLike, Option, ScipyResult
 
 __all__ = [
     "Akima1DInterpolator",
@@ -45,7 +45,7 @@ class PPoly:
     [0.5 0.5] -1.0
     """
 
-    def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
+    def __init__(self, c: ArrayLike, x: ArrayLike, extrapolate: Option = None, axis: int = 0) -> None:
         c, x = inexact(c), inexact(x)
         if not is_traced(c, x):
             made = scipys("PPoly")(c, x, extrapolate, axis)
@@ -54,7 +54,7 @@ class PPoly:
             c = np.moveaxis(c, (axis, axis + 1), (0, 1))
         self._set(c, x, extrapolate, axis)
 
-    def _set(self, c: Any, x: Any, extrapolate: Any, axis: int) -> None:
+    def _set(self, c: Array, x: Array, extrapolate: Option, axis: int) -> None:
         self.c, self.x, self.axis = inexact(c), inexact(x), axis
         self.extrapolate = True if extrapolate is None else extrapolate
 
@@ -65,7 +65,7 @@ class PPoly:
         found._set(c, x, extrapolate, axis)
         return found
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         """What only SciPy's has, such as `solve`, where nothing is traced."""
         if name.startswith("_") or not hasattr(scipys("PPoly"), name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -75,14 +75,14 @@ class PPoly:
             )
         return getattr(self._scipys(), name)
 
-    def _scipys(self) -> Any:
+    def _scipys(self) -> ScipyResult:
         c, x = np.ascontiguousarray(self.c), np.ascontiguousarray(self.x)
         return scipys("PPoly").construct_fast(c, x, self.extrapolate, self.axis)
 
-    def _with(self, c: Any) -> PPoly:
+    def _with(self, c: Array) -> PPoly:
         return self.construct_fast(c, self.x, self.extrapolate, self.axis)
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+    def __call__(self, x: ArrayLike, nu: int = 0, extrapolate: Option = None) -> Array:
         """The value at `x`, or a derivative of order `nu`."""
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         if not is_traced(x, self.c, self.x):
@@ -97,7 +97,7 @@ class PPoly:
         shape = dims(points) + dims(self.c)[2:]
         return moved(found.reshape(shape), len(dims(points)), self.axis)
 
-    def _at(self, t: Any, extrapolate: Any) -> Any:
+    def _at(self, t: Array, extrapolate: Option) -> Array:
         last = dims(self.x)[0] - 1
         first, end = self.x[0], self.x[-1]
         if extrapolate == "periodic":
@@ -210,7 +210,7 @@ def hermite(x: ArrayLike, y: ArrayLike, slopes: ArrayLike) -> Array:
 class Made(PPoly):
     """A piecewise polynomial made by one of SciPy's interpolators, or as it would be."""
 
-    def _made_by_scipy(self, name: str, *args: Any, **options: Any) -> None:
+    def _made_by_scipy(self, name: str, *args: Option, **options: Option) -> None:
         made = scipys(name)(*args, **options)
         self._set(made.c, made.x, made.extrapolate, made.axis)
 
@@ -224,7 +224,9 @@ class CubicHermiteSpline(Made):
     1.0
     """
 
-    def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> None:
+    def __init__(
+        self, x: ArrayLike, y: ArrayLike, dydx: ArrayLike, axis: int = 0, extrapolate: Option = None
+    ) -> None:
         if not is_traced(x, y, dydx):
             self._made_by_scipy("CubicHermiteSpline", x, y, dydx, axis, extrapolate)
             return
@@ -244,7 +246,12 @@ class CubicSpline(Made):
     """
 
     def __init__(
-        self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        axis: int = 0,
+        bc_type: Option = "not-a-knot",
+        extrapolate: Option = None,
     ) -> None:
         if not is_traced(x, y) and not is_traced(*condition_values(bc_type)):
             self._made_by_scipy("CubicSpline", x, y, axis, bc_type, extrapolate)
@@ -364,7 +371,7 @@ class PchipInterpolator(Made):
     0.666667
     """
 
-    def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
+    def __init__(self, x: ArrayLike, y: ArrayLike, axis: int = 0, extrapolate: Option = None) -> None:
         if not is_traced(x, y):
             self._made_by_scipy("PchipInterpolator", x, y, axis, extrapolate)
             return
@@ -415,7 +422,7 @@ class Akima1DInterpolator(Made):
     """
 
     def __init__(
-        self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None
+        self, x: ArrayLike, y: ArrayLike, axis: int = 0, *, method: str = "akima", extrapolate: Option = None
     ) -> None:
         if method not in ("akima", "makima"):
             raise NotImplementedError(f"`method`={method} is unsupported.")

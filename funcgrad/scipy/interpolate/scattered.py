@@ -16,7 +16,7 @@ from funcgrad.scipy.interpolate.operands import array, beside, dims, inexact, is
 from funcgrad.scipy.optimize.options import Held, found
 from funcgrad.scipy.originals import original
 from funcgrad.transforms.solved.method import Method, Programs
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Option
 
 __all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "RBFInterpolator", "griddata"]
 
@@ -61,12 +61,12 @@ class RBFInterpolator:
 
     def __init__(
         self,
-        y: Any,
-        d: Any,
+        y: ArrayLike,
+        d: ArrayLike,
         neighbors: int | None = None,
-        smoothing: Any = 0.0,
+        smoothing: ArrayLike = 0.0,
         kernel: str = "thin_plate_spline",
-        epsilon: Any = None,
+        epsilon: ArrayLike = None,
         degree: int | None = None,
     ) -> None:
         self._plain: Any = None
@@ -110,15 +110,15 @@ class RBFInterpolator:
         right = np.concatenate([flat, np.zeros((extra, dims(flat)[1]))], axis=0)
         self._weights = np.linalg.solve(matrix, right)
 
-    def _distances(self, x: Any) -> Any:
+    def _distances(self, x: Array) -> Array:
         apart = (x[:, None, :] - self.y[None, :, :]) * self.epsilon
         return self._function(np.sum(apart * apart, axis=-1))
 
-    def _polynomial(self, x: Any) -> Any:
+    def _polynomial(self, x: Array) -> Array:
         """Monomials of positions that are scaled to the data, for the condition of the system."""
         return self._monomials((x - self._shift) / self._scale)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Array:
         """Values at positions, one in each row."""
         if self._plain is not None and not is_traced(x):
             return self._plain(x)
@@ -130,7 +130,7 @@ class RBFInterpolator:
         basis = np.concatenate([self._distances(points), self._polynomial(points)], axis=1)
         return (basis @ self._weights).reshape(dims(points)[:1] + self._shape)
 
-    def _by_neighbors(self, points: Any) -> Any:
+    def _by_neighbors(self, points: Array) -> Array:
         """A system of its own for each position, of the data sites next to it."""
         nearest = nearest_sites(self.y, points, self._neighbors)
         sites, values, smoothing = self.y[nearest], self._values[nearest], self._smoothing[nearest]
@@ -152,7 +152,7 @@ class RBFInterpolator:
         basis = np.concatenate([near, polynomial], axis=1)
         return np.matmul(basis[:, None, :], np.linalg.solve(matrix, right))[:, 0]
 
-    def _monomials(self, scaled: Any) -> Any:
+    def _monomials(self, scaled: Array) -> Array:
         """Products of the coordinates in the last axis, which becomes one of the monomials."""
         columns = []
         for chosen in self._powers:
@@ -245,7 +245,9 @@ class LinearNDInterpolator:
     [2. 3.]
     """
 
-    def __init__(self, points: Any, values: Any, fill_value: Any = np.nan, rescale: bool = False) -> None:
+    def __init__(
+        self, points: ArrayLike, values: ArrayLike, fill_value: Option = np.nan, rescale: bool = False
+    ) -> None:
         made = original("spatial", "Delaunay")
         self._triangles: Any = points if isinstance(points, made) else None
         sites = points.points if self._triangles is not None else plain_sites(points, "LinearNDInterpolator")
@@ -257,7 +259,7 @@ class LinearNDInterpolator:
             self._triangles = made((sites - self._shift) / self._scale)
         self.values, self.fill_value = inexact(values), fill_value
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: ArrayLike) -> Array:
         """Values at positions: one array, or a coordinate each."""
         points = positions(args)
         triangles = self._triangles
@@ -286,7 +288,9 @@ class NearestNDInterpolator:
     [5.]
     """
 
-    def __init__(self, x: Any, y: Any, rescale: bool = False, tree_options: Any = None) -> None:
+    def __init__(
+        self, x: ArrayLike, y: ArrayLike, rescale: bool = False, tree_options: Option = None
+    ) -> None:
         sites = plain_sites(x, "NearestNDInterpolator")
         if len(sites) != dims(array(y))[0]:
             raise ValueError("different number of values and points")
@@ -299,7 +303,7 @@ class NearestNDInterpolator:
         )
         self.values = inexact(y)
 
-    def __call__(self, *args: Any, **query_options: Any) -> Any:
+    def __call__(self, *args: ArrayLike, **query_options: Option) -> Array:
         """Values at positions: one array, or a coordinate each; NaN where the tree finds no site."""
         points = positions(args)
         sites = dims(self.values)[0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.algebra import decompositions
+from funcgrad.numpy.algebra.awaited import factorable
 from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrices
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.reducing.axes import refused
@@ -70,7 +71,8 @@ def cholesky(
     if operands is None:
         return scipys("cholesky")(a, lower, check_finite=check_finite)
     (x,) = operands
-    return triangular.cholesky.bind(x) if lower else adjoint(triangular.cholesky.bind(adjoint(x)))
+    factor = triangular.cholesky.bind(factorable("cholesky", x if lower else adjoint(x)))
+    return factor if lower else adjoint(factor)
 
 
 @checks_finite
@@ -272,7 +274,7 @@ def eigh(
     x, *other = [matrix if lower else adjoint(matrix) for matrix in operands]
     require_square("eigh", x)
     if other:
-        factor = triangular.cholesky.bind(other[0])
+        factor = triangular.cholesky.bind(factorable("cholesky", other[0]))
         x = reduced(x, factor)
     if eigvals_only:
         return part_of(spectra.eigvalsh.bind(x), subset_by_index)

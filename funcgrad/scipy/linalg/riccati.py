@@ -72,7 +72,7 @@ def differentiable(name: str, residual: Residual, moved: Moved) -> Callable[...,
     """SciPy's solver, and the derivative of what it solves."""
     discrete = residual is discrete_residual
 
-    def values(*given: Any) -> Any:
+    def values(*given: Array) -> Array:
         # Balanced pencils of some generalized equations give SciPy matrices that do not solve them.
         for balanced in (True, False):
             found = scipys(name)(*given, balanced)
@@ -82,13 +82,13 @@ def differentiable(name: str, residual: Residual, moved: Moved) -> Callable[...,
         raise np.linalg.LinAlgError(f"{name}: what SciPy finds does not solve the equation")
 
     @custom_jvp
-    def solution(*given: Any) -> Any:
+    def solution(*given: Array) -> Array:
         avals = [aval(x) for x in given]
         found = Aval(avals[0].shape, np.result_type(*[x.dtype for x in avals]))
         return pure_callback(values, found, *given)
 
     @solution.defjvp
-    def moves(given: Any, dots: Any) -> Any:
+    def moves(given: Array, dots: Array) -> Array:
         x = solution(*given)
         a, b, _, r, e, s = given
         _, rest = jvp(lambda *others: residual(x, *others), given, dots)

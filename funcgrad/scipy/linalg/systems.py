@@ -8,6 +8,7 @@ import numpy as np
 
 from funcgrad import numpy as fnp
 from funcgrad.numpy.algebra import linear_systems, norms
+from funcgrad.numpy.algebra.awaited import asked_if_awaited, factorable
 from funcgrad.numpy.algebra.linear_systems import on_columns, require_square, traced_matrices
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.reducing.axes import refused
@@ -68,6 +69,8 @@ def assumed(a: ArrayLike, assume_a: Option, lower: bool) -> Array:
         return upper_part(lower_part(a, width), -width)
     if kind is None:
         return a
+    if kind == "pos":
+        a = asked_if_awaited("cholesky", a) if lower else adjoint(asked_if_awaited("cholesky", adjoint(a)))
     known = at_hand(a) if kind == "pos" else None
     if known is not None:
         scipys("cholesky")(known, lower=lower)  # It raises where the matrix is not positive definite.
@@ -76,6 +79,11 @@ def assumed(a: ArrayLike, assume_a: Option, lower: bool) -> Array:
     if kind == "sym":
         return add(add(rest, diagonal), flipped(rest))
     return add(add(rest, np.real(diagonal)), adjoint(rest))
+
+
+def divides(matrix: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """Whether a system of these shapes is one of a single element and right-hand sides of any shape."""
+    return not matrix or (matrix == (1, 1) and right[:1] != (1,))
 
 
 @checks_finite
@@ -91,9 +99,16 @@ def solve(
 ) -> Array:
     """``x`` with ``a @ x == b``, for a vector or matrix `b`; see `fg.numpy.linalg.solve`.
 
+    A number, or a matrix of one element, divides every element of `b`.
+
     >>> print(fg.scipy.linalg.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0])))
     [1.  0.5]
     """
+    given = traced(a, b)
+    if given is not None and divides(*map(shape_of, given)):
+        x, y = given
+        row = solve(fnp.reshape(x, (1, 1)), fnp.reshape(y, (1, -1)), assume_a=assume_a)
+        return fnp.reshape(row, shape_of(y) or (1,))
     operands = traced_matrices("solve", a, b)
     if operands is None:
         return scipys("solve")(
@@ -101,7 +116,7 @@ def solve(
         )
     x, y = operands
     require_square("solve", x)
-    x = assumed(x, assume_a, lower)
+    x = factorable("solve", assumed(x, assume_a, lower))
     return on_columns("solve", solve_stacks, flipped(x) if transposed else x, y)
 
 
@@ -260,7 +275,7 @@ def lu_solve(
     require_square("lu_solve", packed)
     way = way_of(trans)
 
-    def solved(factors: Any, sides: Any) -> Any:
+    def solved(factors: Array, sides: Array) -> Array:
         return by_factors(factors, PivotOrder(shape_of(factors)[-1]).bind(pivots), sides, way)
 
     if aval(packed).ndim > 2 and aval(y).ndim != aval(packed).ndim:

@@ -212,7 +212,7 @@ def quintic_side(t: ArrayLike) -> Array:
 class AlongAxis:
     """Where points meet one axis: positions, weights, and whether they are within the image."""
 
-    def __init__(self, c: Any, n: int, order: int, mode: str) -> None:
+    def __init__(self, c: Array, n: int, order: int, mode: str) -> None:
         self.outside = None
         if mode == "constant":
             self.outside = fnp.logical_not(fnp.logical_and(c >= 0.0, c <= n - 1.0))
@@ -234,7 +234,7 @@ def values_at(x: ArrayLike, coordinates: Sequence[Any], order: int, mode: str, c
     """The values of a spline at points, of coefficients over as many axes as there are coordinates."""
     axes = [AlongAxis(c, n, order, mode) for c, n in zip(coordinates, shape_of(x), strict=True)]
 
-    def summed(axis: int, index: tuple[Any, ...], missing: Any) -> Any:
+    def summed(axis: int, index: tuple[Any, ...], missing: Array) -> Array:
         if axis == len(axes):
             read = elements(x, index)
             return read if missing is None else fnp.where(missing, cval, read)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.api.derivatives.differentiate import grad
+from funcgrad.api.derivatives.gradients import grad
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.numpy.algebra.contraction import dot
@@ -116,7 +116,7 @@ def kkt_equations(objective: Program, blocks: tuple[Program, ...]) -> Program:
     for block in blocks:
         avals += block.in_avals[1:]
 
-    def residuals(x: Any, multipliers: Any, side: Any, block_side: Any, *rest: Any) -> list[Any]:
+    def residuals(x: Array, multipliers: Array, side: Array, block_side: Array, *rest: Array) -> list[Any]:
         lower, upper, *rest_ = rest
         limits, rest_ = rest_[: 2 * len(blocks)], rest_[2 * len(blocks) :]
         count = len(objective.inputs) - 1
@@ -126,10 +126,10 @@ def kkt_equations(objective: Program, blocks: tuple[Program, ...]) -> Program:
             others.append(rest_[: len(block.inputs) - 1])
             rest_ = rest_[len(block.inputs) - 1 :]
 
-        def values_of(y: Any) -> Any:
+        def values_of(y: Array) -> Array:
             return concatenate([applied(b, [y, *c])[0] for b, c in zip(blocks, others, strict=True)])
 
-        def lagrangian(y: Any) -> Any:
+        def lagrangian(y: Array) -> Array:
             value = applied(objective, [y, *closed])[0]
             return value - dot(multipliers, values_of(y)) if m else value
 

@@ -66,7 +66,7 @@ def cost_of(residuals: Program, loss: str, f_scale: float) -> Program:
     """Half the sum of the losses of squared residuals."""
     rho = LOSSES[loss]
 
-    def cost(*inputs: Any) -> list[Any]:
+    def cost(*inputs: Array) -> list[Any]:
         r = applied(residuals, inputs)[0]
         return [0.5 * f_scale**2 * rho((r / f_scale) ** 2).sum()]
 
@@ -140,24 +140,20 @@ def least_squares(
         own = jac if jac is not None else jacobian_or_differences(fun, x0, args, kwargs)
         if workers is not None:
             options["workers"] = workers
-        return scipys("least_squares")(
-            fun,
-            x0,
-            own,
-            bounds,
-            loss=loss,
-            f_scale=f_scale,
-            diff_step=diff_step,
-            jac_sparsity=jac_sparsity,
-            args=args,
-            kwargs=kwargs,
-            **options,
-        )
+        given = {"loss": loss, "f_scale": f_scale, "diff_step": diff_step, "jac_sparsity": jac_sparsity}
+        return scipys("least_squares")(fun, x0, own, bounds, args=args, kwargs=kwargs, **given, **options)
+    return traced_squares(lambda x: fun(x, *args, **kwargs), x0, bounds, loss, f_scale, options)
+
+
+def traced_squares(
+    fun: Function, x0: ArrayLike, bounds: Option, loss: Option, f_scale: float, options: dict[str, Any]
+) -> ScipyResult:
+    """What `least_squares` returns inside a trace."""
     if loss not in LOSSES:
         raise ValueError(f"`loss` must be one of {list(LOSSES)} or a callable, outside of a trace.")
     start = real_vector(x0, "least_squares")
     seen = aval_of(start).strong
-    residuals = vector_function(lambda x: fun(x, *args, **kwargs), [seen], "least_squares")
+    residuals = vector_function(fun, [seen], "least_squares")
     between = bounds_of(as_pairs(bounds, seen.size), seen.size)
     found, cost = fitted("least_squares", residuals, start, between, loss, f_scale, options)
     point = [found.x, *residuals.constants]
@@ -242,7 +238,7 @@ def jacobian_or_differences(
         return "2-point"
     derivative = jacobian(residuals.program)
 
-    def slopes(x: Any, *_: Any, **__: Any) -> Any:
+    def slopes(x: Array, *_: object, **__: object) -> Array:
         return derivative.evaluate(np.asarray(x, float), *residuals.constants)[0]
 
     return slopes
@@ -297,6 +293,20 @@ def curve_fit(
             **kwargs,
         )
     check_traced_curve(full_output, nan_policy)
+    return traced_curve(f, xdata, ydata, p0, sigma, absolute_sigma, bounds, {"method": method, **kwargs})
+
+
+def traced_curve(
+    f: Function,
+    xdata: ArrayLike,
+    ydata: ArrayLike,
+    p0: ArrayLike,
+    sigma: ArrayLike,
+    absolute_sigma: bool,
+    bounds: Option,
+    options: dict[str, Any],
+) -> tuple[Array, Array]:
+    """What `curve_fit` returns inside a trace: parameters and their covariance."""
     start = (
         np.ones(parameter_count(f)) if p0 is None else real_vector(np.atleast_1d(asoperand(p0)), "curve_fit")
     )
@@ -304,13 +314,13 @@ def curve_fit(
     xs = asoperand(xdata) if isinstance(xdata, list | tuple) else xdata
     ys = real_vector(ydata, "curve_fit")
 
-    def misfit(p: Any) -> Any:
+    def misfit(p: Array) -> Array:
         return in_units_of(sigma, f(xs, *[p[k] for k in range(seen.size)]) - ys)
 
     residuals = vector_function(misfit, [seen], "curve_fit")
     between = bounds_of(as_pairs(bounds, seen.size), seen.size)
     bounded = not isinstance(bounds, tuple) or any(np.any(np.isfinite(x)) for x in bounds)
-    options = {"method": method or ("trf" if bounded else "lm"), **kwargs}
+    options["method"] = options["method"] or ("trf" if bounded else "lm")
     if "maxfev" in options:
         options["max_nfev"] = options.pop("maxfev")
     found, cost = fitted("curve_fit", residuals, start, between, "linear", 1.0, options)
@@ -381,7 +391,7 @@ def curve_slopes(
         return None
     derivative = jacobian(curve.program)
 
-    def slopes(_: Any, *p: Any) -> Any:
+    def slopes(_: object, *p: Array) -> Array:
         return derivative.evaluate(np.array(p, float), *curve.constants)[0]
 
     return slopes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.derivatives.differentiate import value_and_grad
+from funcgrad.api.derivatives.gradients import value_and_grad
 from funcgrad.api.flat import ravel_pytree
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ops.families import aval as aval_of
@@ -145,22 +145,11 @@ def minimize(
     plain = is_plain(x0, args, bounds)
     as_given = callable(jac) or isinstance(jac, str) or jac is False or hess is not None or hessp is not None
     if plain and (as_given or jac is True or has_own_derivatives(constraints)):
-        slopes = jac if jac is not None else value_and_grad(fun)
-        combined = slopes if jac is None else fun
+        combined, slopes = (value_and_grad(fun), True) if jac is None else (fun, jac)
         return scipys("minimize")(
-            combined,
-            x0,
-            as_args(args),
-            method,
-            True if jac is None else jac,
-            hess,
-            hessp,
-            bounds,
-            constraints,
-            tol,
-            callback,
+            combined, x0, as_args(args), method, slopes, hess, hessp, bounds, constraints, tol, callback,
             options,
-        )
+        )  # fmt: skip
     start = real_vector(x0, "minimize")
     seen = aval_of(start).strong
     value = (lambda *given: fun(*given)[0]) if jac is True else fun
@@ -181,15 +170,8 @@ def minimize(
         inputs, programs = inputs_and_programs(start, objective, between, blocks)
         return chosen.run(programs, inputs)
     found = minimum(chosen, start, objective, between, blocks)
-    return result(
-        x=found.x,
-        fun=objective(found.x),
-        success=found.success,
-        status=found.status,
-        nit=found.nit,
-        nfev=found.nfev,
-        multipliers=found.multipliers,
-    )
+    names = ("success", "status", "nit", "nfev", "multipliers")
+    return result(x=found.x, fun=objective(found.x), **{name: getattr(found, name) for name in names})
 
 
 def has_own_derivatives(constraints: Option) -> bool:
@@ -223,7 +205,7 @@ def minimized_tree(
     """`minimize` on the vector of a tree's elements; bounds and constraints are those of the vector."""
     start, unravel = ravel_pytree(x0)
 
-    def of_vector(vector: Any, *rest: Any) -> Any:
+    def of_vector(vector: Array, *rest: Array) -> Array:
         value = fun(unravel(vector), *rest)
         return value[0] if jac is True else value
 
@@ -289,7 +271,7 @@ def minimize_scalar(
         raise ValueError(f"minimize_scalar: bounds do not go with method={name!r}, which has none")
     ends = None if bracket is None else tuple([float(x) for x in bracket])
 
-    def of_vector(x: Any) -> Any:
+    def of_vector(x: Array) -> Array:
         return fun(x[0], *as_args(args))
 
     of_vector.__name__ = getattr(fun, "__name__", "objective")

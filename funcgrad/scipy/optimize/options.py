@@ -12,7 +12,7 @@ from funcgrad.ir.program import Program
 from funcgrad.scipy.originals import originals_of
 from funcgrad.transforms.solved.method import Method
 from funcgrad.transforms.solved.solving import Solved
-from funcgrad.types import Array, ScipyResult
+from funcgrad.types import Anything, Array, ScipyResult
 
 IN_A_TRACE = "found inside a trace; success and status say how the search ended"
 
@@ -24,7 +24,7 @@ class Held:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Anything) -> None:
         self.value = value
 
     def __repr__(self) -> str:

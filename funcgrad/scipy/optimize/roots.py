@@ -42,10 +42,10 @@ class Root(Implicit):
         equations, derivative = programs
         start, *parameters = values
 
-        def residuals(x: Any) -> Any:
+        def residuals(x: Array) -> Array:
             return equations.evaluate(x, *parameters)[0]
 
-        def slopes(x: Any) -> Any:
+        def slopes(x: Array) -> Array:
             return derivative.evaluate(x, *parameters)[0]
 
         return scipys("root")(
@@ -125,7 +125,7 @@ def jacobian_or_none(fun: Function, x0: ArrayLike, args: ExtraArguments, method:
         return None
     derivative = jacobian(equations.program)
 
-    def slopes(x: Any, *_: Any) -> Any:
+    def slopes(x: Array, *_: object) -> Array:
         return derivative.evaluate(np.asarray(x, float), *equations.constants)[0]
 
     return slopes
@@ -177,7 +177,7 @@ class FixedPoint(Implicit):
     def solve(self, programs: Programs, values: Sequence[Any]) -> Sequence[Any]:
         start, *parameters = values
 
-        def function(x: Any) -> Any:
+        def function(x: Array) -> Array:
             return programs[1].evaluate(np.asarray(x, float), *parameters)[0]
 
         x = scipys("fixed_point")(function, start, (), self.xtol, self.maxiter, self.method)

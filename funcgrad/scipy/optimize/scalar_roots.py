@@ -71,7 +71,7 @@ class Bracketed(Implicit):
         together = batched(program, size, (True, *flags[2:]))
         parameters = values[2:]
 
-        def function(x: Any) -> Any:
+        def function(x: Array) -> Array:
             return together.evaluate(x, *parameters)[0]
 
         a, b = (np.broadcast_to(np.asarray(x, FLOAT), size) for x in values[:2])
@@ -242,13 +242,13 @@ class Newton(Implicit):
         program, slope, curvature = programs
         one = np.ones(np.shape(start)) if np.ndim(start) else np.float64(1.0)
 
-        def function(x: Any) -> Any:
+        def function(x: Array) -> Array:
             return program.evaluate(np.float64(x), *parameters)[0]
 
-        def first(x: Any) -> Any:
+        def first(x: Array) -> Array:
             return slope.evaluate(np.float64(x), *parameters, one)[0]
 
-        def second(x: Any) -> Any:
+        def second(x: Array) -> Array:
             return curvature.evaluate(np.float64(x), *parameters, one, one)[0]
 
         outcome = scipys("newton")(
@@ -341,19 +341,9 @@ def root_scalar(
     0.693147 0.5
     """
     if is_plain(args, bracket, x0, x1):
+        limits_given = (xtol, rtol, maxiter, options)
         return scipys("root_scalar")(
-            f,
-            as_args(args),
-            method,
-            bracket,
-            fprime,
-            fprime2,
-            x0,
-            x1,
-            xtol,
-            rtol,
-            maxiter,
-            options,
+            f, as_args(args), method, bracket, fprime, fprime2, x0, x1, *limits_given
         )
     given = {"xtol": xtol, "rtol": rtol, "maxiter": maxiter}
     limits = {key: value for key, value in given.items() if value is not None} | (options or {})

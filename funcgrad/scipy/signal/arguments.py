@@ -35,7 +35,7 @@ def array(x: ArrayLike) -> Array:
     return np.asarray(x) if isinstance(x, int | float | complex) else x
 
 
-def real_of(x: ArrayLike) -> Array:
+def real_of(x: ArrayLike) -> np.dtype[Any]:
     """The dtype of the real part."""
     return np.empty(0, aval(x).dtype).real.dtype
 

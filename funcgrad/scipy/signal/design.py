@@ -46,6 +46,13 @@ def butter(
     return designed("butter", scipys("buttap")(N), Wn, btype, analog, output, fs)
 
 
+def poles_on_ellipse(n: int, eps: Number) -> Array:
+    """The poles of a Chebyshev filter of type I, and the inverse ones of type II."""
+    mu = fnp.arcsinh(1.0 / eps) / n
+    angle = np.pi * np.arange(-n + 1, n, 2) / (2 * n)
+    return -fnp.sinh(mu) * np.cos(angle) - 1j * (fnp.cosh(mu) * np.sin(angle))
+
+
 def cheby1(
     N: int,
     rp: ArrayLike,
@@ -64,9 +71,7 @@ def cheby1(
         return scipys("cheby1")(N, rp, Wn, btype, analog, output, fs)
     raise_as_scipy("signal", "cheby1", N, rp, Wn, btype, analog, output, fs)
     eps = fnp.sqrt(10.0 ** (0.1 * rp) - 1.0)
-    mu = fnp.arcsinh(1.0 / eps) / N
-    angle = np.pi * np.arange(-N + 1, N, 2) / (2 * N)
-    poles = -fnp.sinh(mu) * np.cos(angle) - 1j * (fnp.cosh(mu) * np.sin(angle))
+    poles = poles_on_ellipse(N, eps)
     gain = np.real(fnp.prod(-poles))
     gain = gain / fnp.sqrt(1.0 + eps * eps) if N % 2 == 0 else gain
     return designed("cheby1", (np.zeros(0), poles, gain), Wn, btype, analog, output, fs)
@@ -90,12 +95,9 @@ def cheby2(
         return scipys("cheby2")(N, rs, Wn, btype, analog, output, fs)
     raise_as_scipy("signal", "cheby2", N, rs, Wn, btype, analog, output, fs)
     eps = 1.0 / fnp.sqrt(10.0 ** (0.1 * rs) - 1.0)
-    mu = fnp.arcsinh(1.0 / eps) / N
     m = np.concatenate([np.arange(-N + 1, 0, 2), np.arange(2, N, 2)]) if N % 2 else np.arange(-N + 1, N, 2)
     zeros = -np.conj(1j / np.sin(m * np.pi / (2.0 * N)))
-    angle = np.pi * np.arange(-N + 1, N, 2) / (2 * N)
-    turned = -fnp.sinh(mu) * np.cos(angle) - 1j * (fnp.cosh(mu) * np.sin(angle))
-    poles = 1.0 / turned
+    poles = 1.0 / poles_on_ellipse(N, eps)
     gain = np.real(fnp.prod(-poles) / np.prod(-zeros))
     return designed("cheby2", (zeros, poles, gain), Wn, btype, analog, output, fs)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -126,7 +125,7 @@ def with_fitted_ends(
     """The middle by weights, and half a window at each end by the polynomial of that end."""
     half, n = size // 2, shape_of(x)[-1]
 
-    def at(position: int) -> Any:
+    def at(position: int) -> Array:
         return scipys("savgol_coeffs")(size, order, deriv=deriv, delta=delta, pos=position, use="dot")
 
     rows = np.stack([at(k) for k in range(size)]).astype(aval(x).dtype)

@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from funcgrad.scipy.absent import missing
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure
-from funcgrad.scipy.sparse.assembly import (
-    block_diag,
-    diags,
-    diags_array,
-    dok_array,
-    dok_matrix,
-    hstack,
-    kron,
-    lil_array,
-    lil_matrix,
-    vstack,
-)
+from funcgrad.scipy.sparse.assembly import dok_array, dok_matrix, lil_array, lil_matrix
+from funcgrad.scipy.sparse.blocks import block_array, block_diag, bmat, hstack, kron, kronsum, vstack
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, issparse
-from funcgrad.scipy.sparse.matrices import SparseMatrix, coo_matrix, csc_matrix, csr_matrix
+from funcgrad.scipy.sparse.diagonals import dia_array, dia_matrix, diags, diags_array, spdiags
+from funcgrad.scipy.sparse.matrices import SparseMatrix, coo_matrix, csc_matrix, csr_matrix, isspmatrix
+from funcgrad.scipy.sparse.selections import find, permute_dims, swapaxes, tril, triu
 
 if _TYPE_CHECKING:
     from funcgrad.scipy.sparse import linalg as linalg
@@ -31,22 +23,34 @@ __all__ = [
     "SparseArray",
     "SparseMatrix",
     "Structure",
+    "block_array",
     "block_diag",
+    "bmat",
     "coo_array",
     "coo_matrix",
     "csc_array",
     "csc_matrix",
     "csr_array",
     "csr_matrix",
+    "dia_array",
+    "dia_matrix",
     "diags",
     "diags_array",
     "dok_array",
     "dok_matrix",
+    "find",
     "hstack",
     "issparse",
+    "isspmatrix",
     "kron",
+    "kronsum",
     "lil_array",
     "lil_matrix",
+    "permute_dims",
+    "spdiags",
+    "swapaxes",
+    "tril",
+    "triu",
     "vstack",
 ]
 

@@ -7,6 +7,7 @@ structure is computed once by SciPy on structures whose elements are their own p
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
@@ -18,14 +19,17 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.numpy.arrays.shapes import nobody_knows
 from funcgrad.ops.arrays.indexing import Scatter
-from funcgrad.ops.arrays.structure import aval, cast, reshape, shape_of
+from funcgrad.ops.arrays.structure import Reshape, aval, cast, reshape, shape_of
 from funcgrad.ops.sparse.products import SparseProduct
 from funcgrad.scipy.originals import original
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.aliasing import as_view
+from funcgrad.tracing.conversion import refuse_sparse_inside_scipy
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, DTypeLike
+from funcgrad.types import Anything, Array, ArrayLike, DTypeLike, Foreign, Index
 
 
 class Structure:
@@ -35,7 +39,7 @@ class Structure:
     2
     """
 
-    def __init__(self, indices: Any, indptr: Any, shape: tuple[int, int]) -> None:
+    def __init__(self, indices: Array, indptr: Array, shape: tuple[int, int]) -> None:
         self.indices = np.asarray(indices)
         self.indptr = np.asarray(indptr)
         self.shape = (int(shape[0]), int(shape[1]))
@@ -65,7 +69,7 @@ class Structure:
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
     @cached_property
-    def numbered(self) -> Array:
+    def numbered(self) -> Foreign:
         """SciPy's array with this structure, whose elements are their positions, counted from 1."""
         sparse: Any = import_module("scipy.sparse")
         return sparse.csr_array((np.arange(1, self.count + 1), self.indices, self.indptr), shape=self.shape)
@@ -87,8 +91,10 @@ class SparseArray:
     """So that NumPy's arrays and tracers leave operators to this class."""
     __array_priority__ = 2000.0
     ndim = 2
+    is_matrix = False
+    """Whether it is of SciPy's older kind, with which ``*`` is the product of matrices."""
 
-    def __init__(self, data: Any, structure: Structure) -> None:
+    def __init__(self, data: Array, structure: Structure) -> None:
         self.data = data
         self.structure = structure
 
@@ -133,39 +139,63 @@ class SparseArray:
         rows = numbered.tocsr()
         return SparseArray(self.data[rows.data - 1], Structure(rows.indices, rows.indptr, rows.shape))
 
-    def transpose(self) -> SparseArray:
-        """Rows for columns."""
-        return self.rearranged(self.structure.numbered.T)
+    def transpose(self, axes: object = None, copy: bool = False) -> SparseArray:
+        """Rows for columns; of SciPy's both have the same elements, so no one may be written unseen."""
+        if axes not in (None, (1, 0)):
+            self.structure.numbered.transpose(axes)
+            raise self.unsupported("transpose with these axes")
+        turned = self.rearranged(self.structure.numbered.T)
+        doubtful(turned.data, self.data)
+        return turned
 
-    def __getitem__(self, index: Any) -> Any:
-        found = self.structure.numbered[index]
+    def __getitem__(self, index: Index) -> Array:
+        found = self.structure.numbered[plain_index(index)]
         if not hasattr(found, "tocsr"):
+            if np.ndim(found):
+                return fnp.where(found > 0, self.data[np.maximum(found, 1) - 1], 0)
             return self.data[int(found) - 1] if found else fnp.zeros((), self.dtype)
         if found.ndim == 1:
             found = found.tocoo()
             return scattered(found.shape, found.coords, self.data[found.data - 1])
         return self.rearranged(found)
 
-    def toarray(self) -> Array:
-        """The dense array."""
+    def toarray(self, order: object = None, out: None = None) -> Array:
+        """The dense array; a traced one has no order, and no memory of others'."""
+        if out is not None:
+            raise self.unsupported("toarray(out=...)")
         return scattered(self.shape, (self.structure.rows, self.indices), self.data)
 
     todense = toarray
 
-    def diagonal(self) -> Array:
-        """The diagonal, zeros included."""
-        on = np.flatnonzero(self.structure.rows == self.indices)
-        return scattered((min(self.shape),), (self.indices[on],), self.data[on])
+    def diagonal(self, k: int = 0) -> Array:
+        """A diagonal, zeros included."""
+        on = np.flatnonzero(self.indices - self.structure.rows == k)
+        length = max(min(self.shape[0] + min(k, 0), self.shape[1] - max(k, 0)), 0)
+        return scattered((length,), (np.minimum(self.structure.rows, self.indices)[on],), self.data[on])
+
+    def trace(self, offset: int = 0) -> Array:
+        """The sum of a diagonal."""
+        return self.diagonal(offset).sum()
 
     def tocsr(self, copy: bool = False) -> SparseArray:
-        """The same: compressed rows are how elements are kept."""
-        return self
+        """The same, since compressed rows are how elements are kept; or a copy."""
+        return type(self)(fnp.copy(self.data), self.structure) if copy else self
 
-    tocsc = tocoo = copy = tocsr
+    def copy(self) -> SparseArray:
+        """With elements of its own."""
+        return self.tocsr(copy=True)
+
+    def tocsc(self, copy: bool = True) -> SparseArray:
+        """With elements of its own, as SciPy's."""
+        return self.tocsr(copy=True)
+
+    def tocoo(self, copy: bool = True) -> SparseArray:
+        """With elements of its own, or the same."""
+        return self.tocsr(copy)
 
     def asformat(self, format: str | None, copy: bool = False) -> SparseArray:
-        """The same: there is one way to keep elements."""
-        return self
+        """With elements of its own, or the same where the format is that of compressed rows."""
+        return self.tocsr(copy or format not in (None, "csr"))
 
     def astype(self, dtype: DTypeLike) -> SparseArray:
         """With elements of another dtype."""
@@ -173,12 +203,12 @@ class SparseArray:
 
     # -- products ------------------------------------------------------------------------------------------
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: Array) -> Array:
         if is_sparse(other):
             return sparse_times_sparse(self, sparse(other))
         return dense_product(self, asoperand(other), False)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Array) -> Array:
         if is_sparse(other):
             return sparse_times_sparse(sparse(other), self)
         x = asoperand(other)
@@ -188,10 +218,13 @@ class SparseArray:
 
     dot = __matmul__
 
-    def __mul__(self, other: Any) -> SparseArray:
+    def __mul__(self, other: Array) -> SparseArray:
         return self.multiply(other)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Array) -> SparseArray:
+        if original("sparse", "isspmatrix")(other):  # whose ``*`` is the product of matrices
+            return sparse_times_sparse(sparse(other), self)
+        return self.multiply(other)
 
     def multiply(self, other: ArrayLike) -> SparseArray:
         """The elements times those of a dense or sparse array in their places, or times a number."""
@@ -202,7 +235,7 @@ class SparseArray:
             x = fnp.broadcast_to(x, self.shape)[self.structure.rows, self.indices]
         return SparseArray(self.data * x, self.structure)
 
-    def __truediv__(self, other: Any) -> SparseArray:
+    def __truediv__(self, other: Array) -> SparseArray:
         return self.multiply(1.0 / asoperand(other))
 
     def __neg__(self) -> SparseArray:
@@ -210,8 +243,9 @@ class SparseArray:
 
     # -- sums ----------------------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Array) -> Array:
         if is_sparse(other):
+            check_kinds(self, other, whole_diagonals(self.structure))
             return sum_of(self, sparse(other))
         x = asoperand(other)
         if not shape_of(x) and not isinstance(x, Tracer) and x == 0:
@@ -220,36 +254,93 @@ class SparseArray:
             raise NotImplementedError("adding a nonzero scalar to a sparse array is not supported")
         return self.toarray() + x
 
-    __radd__ = __add__
+    def __radd__(self, other: Array) -> Array:
+        if not is_sparse(other):
+            return self + other
+        check_kinds(self, other, getattr(other, "format", None) == "dia")
+        return sum_of(sparse(other), self)
 
-    def __sub__(self, other: Any) -> Any:
-        return self + (-sparse(other) if is_sparse(other) else -asoperand(other))
+    def __sub__(self, other: Array) -> Array:
+        return self + (-other if is_sparse(other) else -asoperand(other))
 
-    def __rsub__(self, other: Any) -> Any:
-        return (-self) + other
+    def __rsub__(self, other: Array) -> Array:
+        return (-self).__radd__(other)
 
-    def sum(self, axis: int | None = None) -> Array:
+    def sum(self, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Array:
         """The sum of the elements, or of those of each column (axis 0) or row (axis 1)."""
+        if out is not None:
+            raise self.unsupported("sum(out=...)")
+        if dtype is not None:
+            return self.astype(dtype).sum(axis)
         if axis is None:
             return self.data.sum()
+        if not -2 <= axis < 2:
+            raise ValueError("axis out of range")
         axis = axis % 2
         ones = np.ones(self.shape[axis], self.dtype)
         return dense_product(self, ones, axis == 0)
 
-    def mean(self, axis: int | None = None) -> Array:
+    def mean(self, axis: int | None = None, dtype: DTypeLike = None, out: None = None) -> Array:
         """The mean, zeros included."""
+        if dtype is not None or out is not None:
+            raise self.unsupported("mean with dtype or out")
         count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
         return self.sum(axis) / count
 
-    def __getattr__(self, name: str) -> Any:
-        scipys: Any = original("sparse", "csr_array")
-        if name.startswith("_") or not hasattr(scipys, name):
+    def __getattr__(self, name: str) -> Anything:
+        known = name in ("coords", "row", "col") or hasattr(original("sparse", "csr_array"), name)
+        if name.startswith("_") or not known:
             raise AttributeError(f"a sparse array with traced elements has no attribute {name!r}")
-        raise UnsupportedFunctionError(
+        raise self.unsupported(name)
+
+    def unsupported(self, name: str) -> UnsupportedFunctionError:
+        """The error for what these arrays do not have."""
+        return UnsupportedFunctionError(
             f"csr_array.{name} is not supported for traced elements",
             source=Source(*user_location()),
             remedy="It has products, sums, rows, diagonal and multiply; others follow from toarray().",
         )
+
+    # -- questions that have no one answer -----------------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()."
+        )
+
+    def __eq__(self, other: object) -> Array:
+        raise self.unsupported("__eq__")
+
+    def __ne__(self, other: object) -> Array:
+        raise self.unsupported("__ne__")
+
+    def __lt__(self, other: object) -> Array:
+        raise self.unsupported("__lt__")
+
+    def __le__(self, other: object) -> Array:
+        raise self.unsupported("__le__")
+
+    def __gt__(self, other: object) -> Array:
+        raise self.unsupported("__gt__")
+
+    def __ge__(self, other: object) -> Array:
+        raise self.unsupported("__ge__")
+
+    __hash__ = object.__hash__
+
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+        """What is no array to SciPy's products, which then leave them to this class; as SciPy's own."""
+        refuse_sparse_inside_scipy(sys._getframe(1))
+        found = np.empty((), dtype=object)
+        found[()] = self
+        return found
+
+
+def plain_index(index: Anything) -> Anything:
+    """The index with arrays of its own, which SciPy sets flags of."""
+    if isinstance(index, tuple):
+        return tuple([plain_index(x) for x in index])
+    return np.array(index) if isinstance(index, np.ndarray) else index
 
 
 class Convertible:
@@ -267,6 +358,12 @@ def unflattened(structure: Structure, children: tuple[Any, ...]) -> SparseArray:
 
 
 tree.register_node(SparseArray, flattened, unflattened)
+
+
+def doubtful(part: Array, base: Array) -> None:
+    """Have elements that SciPy would share refused where one of the two arrays is written."""
+    if type(part) is Tracer and type(base) is Tracer and part is not base and part.aval.shape:
+        as_view(part, base, Reshape(part.aval.shape), nobody_knows)
 
 
 def scattered(shape: tuple[int, ...], positions: tuple[Any, ...], values: ArrayLike) -> Array:
@@ -304,6 +401,28 @@ def dense_product(a: SparseArray, x: ArrayLike, transposed: bool) -> Array:
     return SparseProduct(a.shape, transposed).bind(cast(a.data, dtype), a.indices, a.indptr, cast(x, dtype))
 
 
+def whole_diagonals(structure: Structure) -> bool:
+    """Whether the elements are those of whole diagonals, as SciPy's ``dia`` classes have them."""
+    offsets, counts = np.unique(structure.indices - structure.rows, return_counts=True)
+    m, n = structure.shape
+    return bool(np.all(counts == np.minimum(m + np.minimum(offsets, 0), n - np.maximum(offsets, 0))))
+
+
+def check_kinds(a: SparseArray, b: Anything, diagonal: bool) -> None:
+    """Raise UnsupportedFunctionError where SciPy's formats say if a sum is a matrix, and ``*`` its product.
+
+    The sum is of the kind of its left operand, unless that is made of diagonals.
+    """
+    is_matrix = b.is_matrix if isinstance(b, SparseArray) else bool(original("sparse", "isspmatrix")(b))
+    if diagonal and is_matrix != a.is_matrix:
+        raise UnsupportedFunctionError(
+            "the sum of a sparse array and a sparse matrix, one of them made of diagonals, is a matrix or an "
+            "array depending on its format",
+            source=Source(*user_location()),
+            remedy="Make both arrays: csr_array(A), diags_array instead of diags, eye_array instead of eye.",
+        )
+
+
 def sum_of(a: SparseArray, b: SparseArray) -> SparseArray:
     """The sum, with elements where either has some."""
     if a.shape != b.shape:
@@ -332,6 +451,16 @@ def shared_elements(a: SparseArray, b: SparseArray) -> SparseArray:
     second = b.structure.rows * b.shape[1] + b.indices
     _, i, j = np.intersect1d(first, second, return_indices=True)
     return gathered(a.shape, a.structure.rows[i], a.indices[i], a.data[i] * b.data[j])
+
+
+def deduplicated(a: SparseArray) -> SparseArray:
+    """With one element in each place, in the order of rows and columns; of the same kind."""
+    rows, columns = a.structure.rows, a.indices
+    places = rows.astype(np.int64) * a.shape[1] + columns
+    if np.all(np.diff(places) > 0):
+        return a
+    found = gathered(a.shape, rows, columns, a.data)
+    return type(a)(found.data, found.structure)
 
 
 def sparse_times_sparse(a: SparseArray, b: SparseArray) -> SparseArray:

@@ -7,7 +7,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.ops.arrays.structure import cast, shape_of
 from funcgrad.scipy.originals import originals_of
-from funcgrad.scipy.sparse.arrays import SparseArray, Structure, gathered, is_sparse, sparse
+from funcgrad.scipy.sparse.arrays import SparseArray, Structure, doubtful, gathered, is_sparse, sparse
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike, DTypeLike, ShapeLike
@@ -46,7 +46,7 @@ def csr_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, co
         columns = int(np.max(indices)) + 1 if shape is None and len(indices) else 0
         full = (len(indptr) - 1, columns) if shape is None else shape
         return of_dtype(SparseArray(asoperand_or(data), Structure(indices, indptr, full)), dtype)
-    return coo_array(arg1, shape, dtype)
+    return of_elements(arg1, shape, dtype)
 
 
 def csc_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Anything:
@@ -63,7 +63,7 @@ def csc_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, co
     if isinstance(arg1, tuple) and len(arg1) == 3:
         turned = csr_array(arg1, None if shape is None else tuple(reversed(shape)), dtype)
         return turned.transpose()
-    return coo_array(arg1, shape, dtype)
+    return of_elements(arg1, shape, dtype)
 
 
 def coo_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, copy: bool = False) -> Anything:
@@ -77,8 +77,17 @@ def coo_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, co
     """
     if not is_traced(arg1):
         return scipys("coo_array")(arg1, shape=shape, dtype=dtype, copy=copy)
+    found = of_elements(arg1, shape, dtype)
+    if isinstance(arg1, tuple) and len(arg1) == 2 and not copy:
+        doubtful(found.data, asoperand_or(arg1[0]))  # SciPy's has these elements, in their order
+    return found
+
+
+def of_elements(arg1: Anything, shape: ShapeLike, dtype: DTypeLike) -> SparseArray:
+    """A sparse array with elements of its own, from their places or from a matrix."""
     if is_sparse(arg1):
-        return of_dtype(sparse(arg1), dtype)
+        found = sparse(arg1)
+        return of_dtype(SparseArray(found.data, found.structure), dtype)
     if isinstance(arg1, tuple) and len(arg1) == 2:
         data, (rows, columns) = arg1
         full = (int(np.max(rows)) + 1, int(np.max(columns)) + 1) if shape is None else shape
@@ -86,7 +95,7 @@ def coo_array(arg1: object, shape: ShapeLike = None, dtype: DTypeLike = None, co
     x = asoperand(arg1)
     m, n = shape_of(x)
     every = Structure(np.tile(np.arange(n), m), np.arange(m + 1) * n, (m, n))
-    return of_dtype(SparseArray(fnp.ravel(x), every), dtype)
+    return of_dtype(SparseArray(fnp.copy(fnp.ravel(x)), every), dtype)
 
 
 def issparse(x: ArrayLike) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.scipy.originals import original
 from funcgrad.scipy.sparse.arrays import sparse
+from funcgrad.scipy.sparse.matrices import as_matrix, is_matrix
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike
@@ -15,8 +15,8 @@ def operate(name: str, x: Tracer, a: ArrayLike) -> Anything:
     operation = name.strip("_")
     reflected = operation.startswith("r") and operation != "rshift"
     operation = operation.removeprefix("r") if reflected else operation
-    ours = sparse(a)
-    if operation == "mul" and isinstance(a, original("sparse", "spmatrix")) and x.aval.shape:
+    ours = as_matrix(sparse(a)) if is_matrix(a) else sparse(a)
+    if operation == "mul" and is_matrix(a) and x.aval.shape:
         operation = "matmul"
     if operation == "matmul":
         return ours @ x if reflected else ours.__rmatmul__(x)

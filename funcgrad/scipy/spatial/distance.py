@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.picking.positions import take
 from funcgrad.ops.arrays.structure import cast
+from funcgrad.ops.elementwise.identity import stop_gradient
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.originals import at_hand, originals_of, raise_as_scipy
 from funcgrad.scipy.reals import as_doubles
@@ -21,7 +22,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Number
+from funcgrad.types import Array, ArrayLike, Number, Option
 
 __all__ = [
     "braycurtis",
@@ -65,11 +66,16 @@ def root(x: ArrayLike) -> Array:
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
 
 
-def weighted(terms: ArrayLike, w: ArrayLike) -> Array:
-    """The sum over the last axis, with weights where there are any."""
+def check_weights(w: ArrayLike) -> None:
+    """Raise SciPy's ValueError where a weight is known to be negative."""
     known = at_hand(w)
     if known is not None and np.any(np.asarray(known) < 0.0):
         raise ValueError("Input weights should be all non-negative")
+
+
+def weighted(terms: ArrayLike, w: ArrayLike) -> Array:
+    """The sum over the last axis, with weights where there are any."""
+    check_weights(w)
     return np.sum(terms if w is None else terms * w, axis=-1)
 
 
@@ -91,6 +97,7 @@ def cityblock_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
 def chebyshev_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     apart = abs(u - v)
     if w is not None:
+        check_weights(w)
         apart = np.where(np.asarray(w) > 0.0, apart, 0.0)
     return np.max(apart, axis=-1)
 
@@ -110,7 +117,12 @@ def minkowski_of(u: ArrayLike, v: ArrayLike, p: Number = 2, w: ArrayLike = None)
 
 def cosine_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None) -> Array:
     inner = weighted(u * v, w)
-    return 1.0 - inner / np.sqrt(weighted(u * u, w) * weighted(v * v, w))
+    return within(1.0 - inner / np.sqrt(weighted(u * u, w) * weighted(v * v, w)), 0.0, 2.0)
+
+
+def within(x: ArrayLike, low: float, high: float) -> Array:
+    """The value brought between limits that only rounding leaves; derivatives are those of `x`."""
+    return x + stop_gradient(np.clip(x, low, high) - x)
 
 
 def correlation_of(u: ArrayLike, v: ArrayLike, w: ArrayLike = None, centered: bool = True) -> Array:
@@ -140,9 +152,11 @@ def mahalanobis_of(u: ArrayLike, v: ArrayLike, VI: ArrayLike) -> Array:
 
 
 def relative_entropy(x: ArrayLike, y: ArrayLike) -> Array:
-    """``x * log(x / y)``, 0 where x is 0."""
-    zero = x == 0.0
-    return np.where(zero, 0.0, x * np.log(np.where(zero, 1.0, x) / np.where(zero, 1.0, y)))
+    """``x * log(x / y)``, 0 where x is 0, and infinite where one of them is negative."""
+    zero, outside = x == 0.0, (x < 0.0) | (y < 0.0)
+    plain = zero | outside
+    inside = x * np.log(np.where(plain, 1.0, x) / np.where(plain, 1.0, y))
+    return np.where(outside, np.inf, np.where(zero, 0.0, inside))
 
 
 def jensenshannon_of(u: ArrayLike, v: ArrayLike, base: Number = None) -> Array:
@@ -200,7 +214,7 @@ def metric_called(metric: object) -> Metric:
 def each_pair(metric: Metric) -> Metric:
     """A function of two vectors, for stacks of them."""
 
-    def of_stacks(u: Any, v: Any, **options: Any) -> Any:
+    def of_stacks(u: Array, v: Array, **options: Option) -> Array:
         shape = np.broadcast_shapes(u.shape, v.shape)
         u, v = np.broadcast_to(u, shape), np.broadcast_to(v, shape)
         return np.stack([metric(u[index], v[index], **options) for index in np.ndindex(shape[:-1])]).reshape(
@@ -366,8 +380,19 @@ def defaults(metric: object, rows: ArrayLike, options: dict[str, Any]) -> dict[s
     if name == "seuclidean" and options.get("V") is None:
         return {**options, "V": np.var(np.concatenate(rows), axis=0, ddof=1)}
     if name == "mahalanobis" and options.get("VI") is None:
-        return {**options, "VI": np.linalg.inv(np.cov(np.concatenate(rows).T)).T}
+        return {**options, "VI": inverse_covariance(np.concatenate(rows))}
     return options
+
+
+def inverse_covariance(rows: ArrayLike) -> Array:
+    """The inverse of the covariance of rows; raises SciPy's ValueError where they are too few."""
+    m, n = aval_of(rows).shape
+    if m <= n:
+        raise ValueError(
+            f"The number of observations ({m}) is too small; the covariance matrix is singular. For "
+            f"observations with {n} dimensions, at least {n + 1} observations are required."
+        )
+    return np.linalg.inv(np.reshape(np.cov(rows.T), (n, n))).T
 
 
 def refuse_out(name: str, out: Array) -> None:

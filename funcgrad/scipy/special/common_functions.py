@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,12 @@ from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.elementwise import special
 from funcgrad.ops.elementwise.arithmetic import mul, neg, strong_zero_mul
 from funcgrad.ops.elementwise.bivariate import logaddexp
-from funcgrad.ops.elementwise.comparison import isnan, less
-from funcgrad.ops.elementwise.elementary import log, log1p
+from funcgrad.ops.elementwise.comparison import equal, less
+from funcgrad.ops.elementwise.elementary import log
 from funcgrad.ops.elementwise.selection import where
-from funcgrad.scipy.special.defining import composed, scipys
+from funcgrad.ops.specials.gamma import gamma
+from funcgrad.ops.specials.zeta import hurwitz
+from funcgrad.scipy.special.defining import composed, scipys, tabled
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
@@ -94,31 +94,22 @@ def ndtr(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     return mul(special.erfc(mul(x, -math.sqrt(0.5))), 0.5)
 
 
-def zero_product(x: ArrayLike, function: Callable[[Any], Any], y: ArrayLike) -> Array:
-    """``x * function(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN."""
-    with np.errstate(all="ignore"):
-        factor = function(y)
-    return where(isnan(y), y, strong_zero_mul(x, factor))
-
-
-@composed("xlogy", nin=2)
+@tabled
 def xlogy(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * log(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
 
     >>> print(fg.scipy.special.xlogy([0.0, 2.0], [0.0, np.e]))
     [0. 2.]
     """
-    return zero_product(x, log, y)
 
 
-@composed("xlog1py", nin=2)
+@tabled
 def xlog1py(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     """``x * log(1 + y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
 
     >>> print(fg.scipy.special.xlog1py([0.0, 2.0], [-1.0, np.e - 1]))
     [0. 2.]
     """
-    return zero_product(x, log1p, y)
 
 
 @composed("entr")
@@ -150,32 +141,52 @@ def digamma(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
 
 
 def polygamma(n: ArrayLike, x: Operand) -> Array:
-    """The derivative of order ``n + 1`` of `gammaln`, for a fixed integer n.
+    """The derivative of order ``n + 1`` of `gammaln`, for whole numbers n: one, or an array of them.
+
+    Whole numbers of floating point are known to be such only where they are no traced values. Raises
+    NotDifferentiableError for a traced order of floating point, and ValueError for orders that are no whole
+    numbers, where `x` is traced.
 
     >>> print(fg.scipy.special.polygamma(1, [1.0, 5.0]))
     [1.64493407 0.22132296]
+    >>> print(fg.vmap(fg.scipy.special.polygamma)(np.array([0, 1]), np.ones(2)))
+    [-0.57721566  1.64493407]
     """
-    if type(n) is Tracer:
-        raise NotDifferentiableError(
-            "polygamma has no derivative by its first argument, the order",
-            source=as_source(user_location()),
-            remedy="Give the order as a Python integer; fg.scipy.special.zeta is differentiable by both.",
-        )
-    orders = np.asarray(n)
-    if not orders.ndim:
-        return special.Polygamma(operator.index(n))(x)
     operand = asoperand(x)
-    if untraced(operand):
+    if isinstance(n, Tracer):
+        if n.dtype.kind not in "iub":
+            raise NotDifferentiableError(
+                "polygamma has no derivative by its first argument, the order",
+                source=as_source(user_location()),
+                remedy="Give the order as an integer, or as an array of them; "
+                "fg.scipy.special.zeta is differentiable by both.",
+            )
+        return _polygamma_of_traced_order(n, operand)
+    orders = np.asarray(n)
+    whole = orders.astype(np.int64)
+    if untraced(operand) and (orders.ndim or whole != orders or whole < 0):
         return LazyUfunc("scipy.special", "polygamma")(orders, operand)
-    if orders.dtype.kind not in "iu":
-        raise refused("polygamma: orders must be integers")
-    shape = np.broadcast_shapes(orders.shape, shape_of(operand))
-    wanted = np.broadcast_to(orders, shape)
+    if np.any(whole != orders) or np.any(whole < 0):
+        raise refused("polygamma: orders must be whole numbers, and not negative")
+    if not whole.ndim:
+        return special.Polygamma(int(whole))(operand)
+    shape = np.broadcast_shapes(whole.shape, shape_of(operand))
+    wanted = np.broadcast_to(whole, shape)
     full = np.broadcast_to(cast(operand, np.float64) if not aval(operand).inexact else operand, shape)
     found: Any = 0.0
-    for order in np.unique(orders).tolist():
+    for order in np.unique(whole).tolist():
         found = where(np.equal(wanted, order), special.Polygamma(order)(full), found)
     return found
+
+
+def _polygamma_of_traced_order(n: Array, x: Operand) -> Array:
+    """DLMF 5.15.1: ``(-1)**(n+1) n! zeta(n+1, x)`` from order 1 on. It has a derivative by x alone."""
+    at = cast(x, np.float64) if not aval(x).inexact else x
+    order = cast(n, aval(at).dtype)
+    from_one = where(less(order, 1.0), 1.0, order)
+    sign = where(equal(n % 2, 0), -1.0, 1.0)
+    higher = sign * gamma(from_one + 1.0) * hurwitz(from_one + 1.0, at)
+    return where(less(order, 1.0), special.Polygamma(0)(at), higher)
 
 
 psi = digamma

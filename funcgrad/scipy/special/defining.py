@@ -13,6 +13,7 @@ from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.arrays.structure import cast as cast_to
 from funcgrad.ops.specials.table import TABLE, Special
+from funcgrad.types import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +38,7 @@ def composed(name: str, nin: int = 1) -> Callable[[F], F]:
 
     def public(body: F) -> F:
         @wraps(body)
-        def promoted(*operands: Any) -> Any:
+        def promoted(*operands: Array) -> Array:
             return body(*in_loop_dtypes(ufunc, operands))
 
         return cast(F, elementwise(ufunc)(promoted))

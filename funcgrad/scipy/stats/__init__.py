@@ -15,6 +15,8 @@ from funcgrad.scipy.stats import summaries as _summaries
 from funcgrad.scipy.stats.accumulated import complete as _complete
 from funcgrad.scipy.stats.distributions import distribution as _distribution
 from funcgrad.scipy.stats.law import LAWS as _LAWS
+from funcgrad.scipy.stats.of_samples import FUNCTIONS as _OF_SAMPLES
+from funcgrad.types import Anything
 
 _complete()
 
@@ -27,12 +29,12 @@ _FUNCTIONS = {
     )
     for name in names
 }
-_OFFERED: dict[str, Any] = {name: _distribution(name) for name in sorted(_LAWS)} | _FUNCTIONS
+_OFFERED: dict[str, Any] = {name: _distribution(name) for name in sorted(_LAWS)} | _FUNCTIONS | _OF_SAMPLES
 
 __all__ = list(_OFFERED)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """A distribution or a function by its name."""
     if name in _OFFERED:
         return _OFFERED[name]

@@ -71,7 +71,7 @@ accumulated = value_that_moves(tangent)
 def formula(name: str, method: str) -> Callable[..., Any]:
     """SciPy's distribution function as a formula of the standard form."""
 
-    def of_points(x: Any, *shapes: Any) -> Any:
+    def of_points(x: Array, *shapes: Array) -> Array:
         return accumulated(name, method, (x, *shapes))
 
     return of_points

@@ -18,7 +18,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Option
+from funcgrad.types import Anything, Array, ArrayLike, Option
 
 scipys = originals_of("stats")
 """SciPy's functions and classes by name."""
@@ -149,13 +149,14 @@ class gaussian_kde:
     -0.0136
     """
 
-    def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
-        self.dataset = fnp.atleast_2d(fnp.asarray(asoperand(dataset)) * 1.0)
+    def __init__(self, dataset: ArrayLike, bw_method: Option = None, weights: ArrayLike = None) -> None:
+        given = fnp.asarray(asoperand(dataset))
+        self.dataset = fnp.atleast_2d(given if aval(given).inexact else given * 1.0)
         self.d, self.n = shape_of(self.dataset)
         if self.d * self.n < 2:
             raise ValueError("`dataset` input should have multiple elements.")
-        given = np.full(self.n, 1.0) if weights is None else fnp.asarray(asoperand(weights)) * 1.0
-        self.weights = given / fnp.sum(given)
+        counted = np.full(self.n, 1.0) if weights is None else fnp.asarray(asoperand(weights)) * 1.0
+        self.weights = counted / fnp.sum(counted)
         self.neff = 1.0 / fnp.sum(self.weights * self.weights)
         self.set_bandwidth(bw_method)
 
@@ -194,7 +195,7 @@ class gaussian_kde:
 
     __call__ = pdf = evaluate
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         plain: Any = scipys("gaussian_kde")
         if name.startswith("_") or not hasattr(plain, name):
             raise AttributeError(name)

@@ -27,7 +27,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Option, ShapeLike
+from funcgrad.types import Anything, Array, ArrayLike, Option, Result, ScipyResult, ShapeLike
 
 OUTSIDE = {"pdf": 0.0, "logpdf": -math.inf}
 BELOW_AND_ABOVE = {
@@ -43,7 +43,7 @@ class Parameters:
 
     __slots__ = ("admissible", "loc", "scale", "shapes")
 
-    def __init__(self, law: Law, shapes: Sequence[Any], loc: Any, scale: Any) -> None:
+    def __init__(self, law: Law, shapes: Sequence[Any], loc: ArrayLike, scale: ArrayLike) -> None:
         self.shapes: tuple[Any, ...] = tuple([floating(x) for x in shapes])
         for x in (loc, scale):
             if type(x) not in (int, float):
@@ -107,29 +107,29 @@ class Distribution:
     def __repr__(self) -> str:
         return f"fg.scipy.stats.{self.name}"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         return distribution, (self.name,)
 
-    def __call__(self, *args: Any, **kwds: Any) -> Frozen:
+    def __call__(self, *args: ArrayLike, **kwds: ArrayLike) -> Frozen:
         """The distribution with its parameters fixed, as SciPy freezes it."""
         self._bound(args, kwds)
         return Frozen(self, args, kwds)
 
     freeze = __call__
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         if name.startswith("_") or not hasattr(self._scipys, name):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return self._by_scipy(name)
 
     @property
-    def _scipys(self) -> Any:
+    def _scipys(self) -> ScipyResult:
         return original("stats", self.name)
 
     def _by_scipy(self, method: str) -> Callable[..., Any]:
         """A method of SciPy's, which refuses traced values by its name."""
 
-        def called(*args: Any, **kwds: Any) -> Any:
+        def called(*args: ArrayLike, **kwds: ArrayLike) -> Result:
             operands = [asoperand(x) for x in (*args, *kwds.values()) if isinstance(x, Tracer | list | tuple)]
             if recorder_of(operands) is not None:
                 raise self._refused(method)
@@ -163,7 +163,9 @@ class Distribution:
             raise TypeError(f"{self!r} is missing its shape parameters: {', '.join(missing)}")
         return [*[found[n] for n in self.law.shapes], found.get("loc", 0), found.get("scale", 1)]
 
-    def _traced(self, points: Sequence[Any], args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
+    def _traced(
+        self, points: Sequence[Any], args: Sequence[Any], kwds: Mapping[str, Any]
+    ) -> tuple[list[Any], Parameters] | None:
         """Points and parameters where one of them is traced; None where SciPy is to answer."""
         bound = [asoperand(x) for x in (*points, *self._bound(args, kwds))]
         if recorder_of(bound) is None:
@@ -180,7 +182,9 @@ class Distribution:
 
     # -- densities and distribution functions --------------------------------------------------------------
 
-    def _density(self, kind: str, method: str, x: Any, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
+    def _density(
+        self, kind: str, method: str, x: Array, args: Sequence[Any], kwds: Mapping[str, Any]
+    ) -> Array:
         read = self._traced([x], args, kwds)
         if read is None:
             return getattr(self._scipys, method)(x, *args, **kwds)
@@ -205,7 +209,7 @@ class Distribution:
             outside = np.logical_and(outside, at.admissible)
         return found if outside is None else where(outside, none, found)
 
-    def _outside(self, y: ArrayLike, low: Any, high: Any, at: Parameters) -> Any:
+    def _outside(self, y: ArrayLike, low: Array, high: Array, at: Parameters) -> Array:
         """Whether there is no density at `y`; None where there is one everywhere, or formulas say so."""
         law = self.law
         endless = is_number(low, -math.inf), is_number(high, math.inf)
@@ -216,7 +220,7 @@ class Distribution:
             below = np.logical_or(below, np.logical_and(y <= low, law.open_start(*at.shapes)))
         return np.logical_or(below, y >= high if law.open_ends or endless[1] else y > high)
 
-    def _distribution(self, kind: str, x: Any, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
+    def _distribution(self, kind: str, x: Array, args: Sequence[Any], kwds: Mapping[str, Any]) -> Array:
         read = self._traced([x], args, kwds)
         if read is None:
             return getattr(self._scipys, kind)(x, *args, **kwds)
@@ -270,7 +274,7 @@ class Distribution:
         tail = 0.5 * (1.0 - confidence)
         return self.ppf(tail, *args, **kwds), self.ppf(1.0 - tail, *args, **kwds)
 
-    def _quantile(self, method: str, q: Any, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
+    def _quantile(self, method: str, q: Array, args: Sequence[Any], kwds: Mapping[str, Any]) -> Array:
         read = self._traced([q], args, kwds)
         if read is None:
             return getattr(self._scipys, method)(q, *args, **kwds)
@@ -295,7 +299,9 @@ class Distribution:
 
     # -- moments -------------------------------------------------------------------------------------------
 
-    def _moment(self, kind: str, args: Sequence[Any], kwds: Mapping[str, Any]) -> Any:
+    def _moment(
+        self, kind: str, args: Sequence[Any], kwds: Mapping[str, Any]
+    ) -> tuple[Any, Parameters] | None:
         """The moment of the standard form, with the parameters; None where SciPy is to answer."""
         read = self._traced([], args, kwds)
         if read is None:
@@ -422,7 +428,7 @@ class Frozen:
             raise AttributeError(name)
         method = getattr(self.dist, name)
 
-        def called(*points: Any, **options: Any) -> Any:
+        def called(*points: Array, **options: Option) -> Result:
             return method(*points, *self.args, **self.kwds, **options)
 
         return called

@@ -72,7 +72,7 @@ def series(terms: Callable[[Any], Any], a: ArrayLike, b: ArrayLike) -> Array:
     """The sum of a function of counts from `a` to `b`, which may be infinite."""
     ends = [real_scalar(x, "sum") for x in (a, b)]
 
-    def part(k: Any) -> Any:
+    def part(k: Array) -> Array:
         inside = k <= ends[1]
         return total_of(where(inside, terms(where(inside, k, ends[0])), 0.0))
 
@@ -114,7 +114,7 @@ def fixed(low: ArrayLike, high: ArrayLike) -> tuple[Any, Any, Callable[[Any], An
     width = where(both, where(both, last, 1.0) - where(both, first, 0.0), 1.0)
     stretched = where(both, (zeros[1] - zeros[0]) / width, 0.0)
 
-    def point(u: Any) -> Any:
+    def point(u: Array) -> Array:
         moved = where(both, zeros[0] + stretched * (u - where(both, first, 0.0)), zeros[0] + zeros[1])
         return u + moved
 
@@ -127,7 +127,7 @@ def densities(law: Law, shapes: Sequence[Any], weight: Weight | None = None) -> 
     density = law.formulas["logpdf"]
     inner = inner_point(low, high, law.discrete)
 
-    def terms(x: Any) -> Any:
+    def terms(x: Array) -> Array:
         # Where the density vanishes the logarithm may not be finite, and nothing is added.
         there = density(x, *shapes) > (UNSEEN if weight is None else LIGHT)
         point = where(there, x, inner)

@@ -110,7 +110,7 @@ class Law:
 def composed(outer: Formula, inner: Sequence[Formula]) -> Formula:
     """``outer(inner(...), ...)``."""
 
-    def follows(*args: Any) -> Any:
+    def follows(*args: Array) -> Array:
         return outer(*[f(*args) for f in inner])
 
     return follows

@@ -27,13 +27,13 @@ Tangent = Callable[[Law, str, Any, Sequence[Any], Sequence[Any]], Any]
 def value_that_moves(tangent: Tangent) -> Callable[[str, str, tuple[Any, ...]], Any]:
     """``scipy.stats.<law>.<method>(*operands)`` as a function of law, method and operands."""
 
-    def value(name: str, method: str, operands: Any) -> Any:
+    def value(name: str, method: str, operands: Array) -> Array:
         return LawValue(name, method)(*operands)
 
     moving = custom_jvp(value, nondiff_argnums=(0, 1))
 
     @moving.defjvp
-    def moved(name: str, method: str, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    def moved(name: str, method: str, primals: Array, tangents: Array) -> tuple[Any, Any]:
         (operands,), (dots,) = primals, tangents
         out = moving(name, method, operands)
         return out, tangent(LAWS[name], method, out, operands, dots)
@@ -46,7 +46,7 @@ def each(
 ) -> Array:
     """The tangent of ``function(*fixed, *at)``, a function of numbers, for each of what is broadcast."""
 
-    def moved(still: Sequence[Any], here: Sequence[Any], dots: Sequence[Any]) -> Any:
+    def moved(still: Sequence[Any], here: Sequence[Any], dots: Sequence[Any]) -> Array:
         return jvp(lambda *a: function(*still, *a), tuple(here), tuple(dots))[1]
 
     outer = np.broadcast_shapes(*[shape_of(x) for x in (*fixed, *at)])

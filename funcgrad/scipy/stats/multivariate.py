@@ -26,7 +26,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike, Number, Option, ShapeLike
+from funcgrad.types import Array, ArrayLike, Number, Option, Result, ScipyResult, ShapeLike
 
 
 class Multivariate:
@@ -38,10 +38,10 @@ class Multivariate:
         return f"fg.scipy.stats.{self.name}"
 
     @property
-    def _scipys(self) -> Any:
+    def _scipys(self) -> ScipyResult:
         return original("stats", self.name)
 
-    def __call__(self, *args: Any, **kwds: Any) -> FrozenMultivariate:
+    def __call__(self, *args: ArrayLike, **kwds: ArrayLike) -> FrozenMultivariate:
         """The distribution with its parameters fixed."""
         return FrozenMultivariate(self, args, kwds)
 
@@ -49,7 +49,7 @@ class Multivariate:
         if name.startswith("_") or not hasattr(self._scipys, name):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
 
-        def called(*args: Any, **kwds: Any) -> Any:
+        def called(*args: ArrayLike, **kwds: ArrayLike) -> Result:
             if traced(*args, *kwds.values()):
                 raise UnsupportedFunctionError(
                     f"{self!r}.{name} of traced values is not supported",
@@ -74,7 +74,7 @@ class FrozenMultivariate:
             raise AttributeError(name)
         method = getattr(self.dist, name)
 
-        def called(*points: Any, **options: Any) -> Any:
+        def called(*points: Array, **options: Option) -> Result:
             return method(*points, *self.args, **self.kwds, **options)
 
         return called
@@ -138,7 +138,7 @@ def require_full_rank(cov: ArrayLike, allow_singular: bool) -> None:
 class Spread:
     """A location, and a matrix of spreads with its triangular factor."""
 
-    def __init__(self, mean: Any, cov: Any, allow_singular: bool = False) -> None:
+    def __init__(self, mean: ArrayLike, cov: ArrayLike, allow_singular: bool = False) -> None:
         cov = getattr(cov, "covariance", cov)
         require_finite(cov)
         self.cov = floating(cov)

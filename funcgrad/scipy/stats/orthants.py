@@ -38,7 +38,7 @@ Accuracy = tuple[Any, float, float, Any]
 def scipys_value(accuracy: Accuracy, z: ArrayLike, cov: ArrayLike) -> Array:
     """SciPy's probability that a centred normal vector is below z in every coordinate."""
 
-    def value(z: Any, cov: Any) -> Any:
+    def value(z: Array, cov: Array) -> Array:
         maxpts, abseps, releps, seed = accuracy
         function = original("stats", "multivariate_normal").cdf
         found = function(

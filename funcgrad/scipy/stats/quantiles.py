@@ -23,7 +23,7 @@ def tangent(law: Law, method: str, out: Array, operands: Sequence[Any], dots: Se
     density = law.formulas["logpdf"]
     distribution: Any = law.formula("cdf" if method == "ppf" else "sf")
 
-    def moved(*at: Any) -> Any:
+    def moved(*at: Array) -> Array:
         return distribution(out, *at)
 
     slope = exp(density(out, *shapes))

@@ -11,9 +11,11 @@ from funcgrad.torch.core.backward.grad_mode import (
     detect_anomaly,
     enable_grad,
     inference_mode,
+    is_multithreading_enabled,
     no_grad,
     set_detect_anomaly,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 
 __all__ = [
@@ -31,8 +33,10 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]

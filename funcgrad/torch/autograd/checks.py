@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.autograd import forward_ad
 from funcgrad.torch.autograd.gradients import grad
-from funcgrad.torch.core.operand import Operands
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.types import Anything
+from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything, Array
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -22,13 +25,20 @@ class GradcheckError(RuntimeError):
     __module__ = "funcgrad.torch.autograd.gradcheck"
 
 
-def _tensors(x: Any) -> list[Tensor]:
+def _tensors(x: Array) -> list[Tensor]:
     values = x if isinstance(x, tuple | list) else (x,)
     return [t for t in values if isinstance(t, Tensor)]
 
 
-def _outputs(x: Any) -> list[Tensor]:
+def _outputs(x: Array) -> list[Tensor]:
     return [t for t in _tensors(x) if t._value.dtype.kind in "fc" and t._rg]
+
+
+_NOT_REENTRANT = (
+    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+    "different values, although analytical gradient matches numerical gradient.The tolerance for "
+    "nondeterminism was {}."
+)
 
 
 def gradcheck(
@@ -53,9 +63,7 @@ def gradcheck(
 
     Raises GradcheckError where they do not, unless `raise_exception` is False.
     """
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
+    _check_options(rtol, atol, check_forward_ad or check_backward_ad)
     args = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     try:
         _check_inputs(args)
@@ -63,27 +71,33 @@ def gradcheck(
         outputs = _outputs(func(*args))
         if not outputs:
             _check_constant(func, args, wanted, eps)
-        for number, out in enumerate(outputs):
+        if check_forward_ad:
+            _check_forward(func, args, wanted, eps, {"rtol": rtol, "atol": atol})
+        for number, out in enumerate(outputs if check_backward_ad else ()):
             for k, t in enumerate(wanted):
                 numerical = _numerical(func, args, t, number, eps)
-                analytical = _analytical(out, t)
+                analytical, again = _analytical(out, t), _analytical(out, t)
                 if not np.allclose(analytical, numerical, rtol=rtol, atol=atol, equal_nan=True):
                     raise GradcheckError(
                         f"Jacobian mismatch for output {number} with respect to input {k},\n"
                         f"numerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
                     )
-                again = _analytical(out, t)
                 if not np.allclose(analytical, again, rtol=0.0, atol=nondet_tol, equal_nan=True):
-                    raise GradcheckError(
-                        "Backward is not reentrant, i.e., running backward with same input and grad_output "
-                        "multiple times gives different values, although analytical gradient matches "
-                        f"numerical gradient.The tolerance for nondeterminism was {nondet_tol}."
-                    )
+                    raise GradcheckError(_NOT_REENTRANT.format(nondet_tol))
     except GradcheckError:
         if raise_exception:
             raise
         return False
     return True
+
+
+def _check_options(rtol: float, atol: float, checks: bool) -> None:
+    """Raise AssertionError where nothing is to be checked, RuntimeError for a negative tolerance."""
+    if not checks:
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
 
 
 def _check_inputs(args: tuple[Any, ...]) -> None:
@@ -122,7 +136,49 @@ def _check_constant(
             raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def _analytical(out: Tensor, t: Tensor) -> Any:
+def _check_forward(
+    func: Callable[..., Any],
+    args: tuple[Any, ...],
+    wanted: list[Tensor],
+    eps: float,
+    tolerances: dict[str, float],
+) -> None:
+    """Raise GradcheckError where tangents differ from differences along them."""
+    for k, t in enumerate(wanted):
+        flat = t.detach().numpy().reshape(-1)
+        for place in range(flat.size):
+            for one in (1, 1j) if flat.dtype.kind == "c" else (1,):
+                tangent = np.zeros(flat.size, flat.dtype)
+                tangent[place] = one
+                found = _tangents(func, args, t, wrap(tangent.reshape(t._value.shape)))
+                for number, analytical in enumerate(found):
+                    value = functools.partial(_value, func, args, number)
+                    numerical = _central(flat, place, flat[place], one * eps, value)
+                    if not np.allclose(analytical, numerical, equal_nan=True, **tolerances):
+                        raise GradcheckError(
+                            f"Jacobian computed with forward mode mismatch for output {number} with respect "
+                            f"to input {k},\nnumerical:{wrap(numerical)!r}\nanalytical:{wrap(analytical)!r}\n"
+                        )
+
+
+def _tangents(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, tangent: Tensor) -> list[Any]:
+    """The tangents of the differentiable results, flat."""
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(t, tangent)
+        found = []
+        for out in _tensors(func(*[dual if x is t else x for x in args])):
+            part = forward_ad.unpack_dual(out).tangent if out._value.dtype.kind in "fc" else None
+            zeros = np.zeros(out._value.size, out._value.dtype)
+            found.append(zeros if part is None else np.asarray(part.detach()._value).reshape(-1))
+    return found
+
+
+def _value(func: Callable[..., Any], args: tuple[Any, ...], number: int) -> Anything:
+    """One result as a flat array of its own."""
+    return np.array(_tensors(func(*args))[number].detach()._value).reshape(-1)
+
+
+def _analytical(out: Tensor, t: Tensor) -> Anything:
     """The Jacobian, a row for each input element, as PyTorch shows it."""
     jacobian = _jacobian(out, t, 1)
     if out._value.dtype.kind == "c" and t._value.dtype.kind != "c":
@@ -130,7 +186,7 @@ def _analytical(out: Tensor, t: Tensor) -> Any:
     return jacobian
 
 
-def _jacobian(out: Tensor, t: Tensor, one: complex) -> Any:
+def _jacobian(out: Tensor, t: Tensor, one: complex) -> Array:
     """The gradients for a cotangent of `one` at every element of the output."""
     columns = []
     for k in range(out._value.size):
@@ -142,13 +198,12 @@ def _jacobian(out: Tensor, t: Tensor, one: complex) -> Any:
     return np.stack(columns, 1) if columns else np.zeros((t._value.size, 0))
 
 
-def _numerical(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, number: int, eps: float) -> Any:
+def _numerical(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, number: int, eps: float) -> Array:
     memory = t.detach().numpy()
     flat = memory.reshape(-1)
 
-    def value() -> Any:
-        out = _tensors(func(*args))[number]
-        return np.array(out.detach()._value).reshape(-1)
+    def value() -> Anything:
+        return _value(func, args, number)
 
     rows = []
     for k in range(flat.size):
@@ -162,7 +217,7 @@ def _numerical(func: Callable[..., Any], args: tuple[Any, ...], t: Tensor, numbe
     return np.stack(rows, 0)
 
 
-def _central(flat: Any, k: int, before: Any, step: Any, value: Callable[[], Any]) -> Any:
+def _central(flat: Array, k: int, before: Array, step: Array, value: Callable[[], Any]) -> Array:
     flat[k] = before + step
     above = value()
     flat[k] = before - step
@@ -183,19 +238,17 @@ def gradgradcheck(
     args = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     outputs = _outputs(func(*args))
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
-        weights = [
-            wrap(rng.normal(size=o._value.shape).astype(o._value.dtype)).requires_grad_() for o in outputs
-        ]
+        # Drawn as PyTorch draws them, so that what is drawn afterwards is the same as well.
+        weights = [FUNCTIONS["rand_like"](o.detach()).mul_(2).sub_(1).requires_grad_() for o in outputs]
     else:
         weights = list(grad_outputs) if isinstance(grad_outputs, tuple | list) else [grad_outputs]
     count = len(args)
 
-    def first(*values: Any) -> Any:
+    def first(*values: Array) -> Operand:
         own, given = values[:count], values[count:]
         outs = _outputs(func(*own))
         wanted = [t for t in own if isinstance(t, Tensor) and t._rg]
         return grad(outs, wanted, given, create_graph=True, allow_unused=True, materialize_grads=True)
 
-    options = {k: v for k, v in options.items() if k in ("eps", "atol", "rtol")}
+    options = {k: v for k, v in options.items() if k in ("eps", "atol", "rtol", "check_forward_ad")}
     return gradcheck(first, (*args, *weights), raise_exception=raise_exception, **options)

@@ -34,6 +34,8 @@ class _Levels:
     def __init__(self) -> None:
         self.current = -1
         self.duals: list[Any] = []
+        self.given: dict[int, tuple[Any, int, Any]] = {}
+        """Of every dual, by its id: the dual, its version as it was made, and the tangent that was given."""
 
 
 _LEVELS = _Levels()
@@ -80,6 +82,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError("Dual level must be a positive number.")
     _LEVELS.current -= 1
     _LEVELS.duals = []
+    _LEVELS.given = {}
     _keep_histories(False)
 
 
@@ -111,6 +114,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     source = tensor.view_as(tensor) if tensor._rg else tensor.detach().requires_grad_()
     dual: Tensor = source.clone()
     _LEVELS.duals.append((source, tangent))
+    _LEVELS.given[id(dual)] = (dual, dual._version, tangent)
     return dual
 
 
@@ -120,6 +124,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor((tensor, None))
     if not tensor._rg or not _LEVELS.duals:
         return UnpackedDualTensor((tensor, None))
+    dual, version, tangent = _LEVELS.given.get(id(tensor), (None, 0, None))
+    if dual is tensor and dual._version == version:
+        # As it was made: the tangent is the tensor that was given.
+        return UnpackedDualTensor((tensor.detach(), tangent))
     duals = [d for d, _ in _LEVELS.duals]
     weights = wrap(np.zeros(tensor._value.shape, tensor._value.dtype)).requires_grad_()
     pulled = pulled_back(tensor, duals, weights)

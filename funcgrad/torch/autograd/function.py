@@ -5,23 +5,25 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from funcgrad.torch.autograd.recorded_calls import is_traced, recorded_call
 from funcgrad.torch.core.backward.anomaly import note_traceback
 from funcgrad.torch.core.backward.grad_mode import no_grad
 from funcgrad.torch.core.backward.history import FREED, Node, Output, changed_message, edge_of
-from funcgrad.torch.core.backward.packing import Packed, pack
+from funcgrad.torch.core.backward.packing import Packed, once_packed, pack
+from funcgrad.torch.core.backward.saved import SavedTensor
 from funcgrad.torch.core.inplace import replace_in_base
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, alias_of, wrap
 from funcgrad.torch.core.views import CUSTOM, MULTIPLE, View
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Array
 
-__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
 class FunctionNode(Node):
@@ -49,6 +51,15 @@ class FunctionNode(Node):
         self._tensor_inputs: tuple[int, ...] = ()
         self._count = 0
 
+    def about(self, args: tuple[Any, ...], needs: Sequence[bool]) -> None:
+        """Note the arguments of a call, and which of its tensors need a gradient."""
+        asked = iter(needs)
+        self.needs_input_grad = tuple([isinstance(x, Tensor) and next(asked) for x in args])
+        self._count = len(args)
+        self._tensor_inputs = tuple([k for k, x in enumerate(args) if isinstance(x, Tensor)])
+        self._in_shapes = {k: args[k]._value.shape for k in self._tensor_inputs}
+        self._in_dtypes = {k: args[k]._value.dtype for k in self._tensor_inputs}
+
     # -- what forward and setup_context may call -------------------------------------------------------
 
     def save_for_backward(self, *tensors: Operand) -> None:
@@ -70,6 +81,28 @@ class FunctionNode(Node):
     def set_materialize_grads(self, value: bool) -> None:
         """Whether missing gradients arrive as zeros (as they do by default) or as None."""
         self.materialize_grads = value
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self.is_freed:
+            raise RuntimeError(FREED)
+        return tuple([SavedTensor(self, k) for k in range(len(self._kept or ()))])
+
+    @property
+    def is_freed(self) -> bool:
+        """Whether the saved tensors are gone."""
+        return self._kept is None
+
+    def pack_one(self, k: int, hooks: tuple[Any, Any]) -> None:
+        """Keep one saved tensor packed by these hooks."""
+        kept = list(self._kept or ())
+        value, edge, *rest = kept[k]
+        kept[k] = (once_packed(value, None, hooks), edge, *rest)
+        self._kept = kept
+
+    @property
+    def _forward_cls(self) -> type[Function]:
+        return self.function
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -134,7 +167,7 @@ class FunctionNode(Node):
                 original = t if edge is None else None
             else:
                 original = t
-            value = pack(t._value) if MODES.saved_hooks else t._value
+            value = pack(t._value, original if edge is None else None) if MODES.saved_hooks else t._value
             kept.append((value, edge, t._version_box, t._version_box[0], original))
         self._kept = kept
         self._to_save = ()
@@ -184,7 +217,7 @@ class FunctionNode(Node):
         finally:
             MODES.pushing = True
 
-    def _checked(self, k: int, g: Any) -> Any:
+    def _checked(self, k: int, g: Array) -> Operands:
         if g is None:
             return None
         if not isinstance(g, Tensor):
@@ -221,12 +254,13 @@ class FunctionNode(Node):
         if self._kept:
             self._kept = None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
 _OUTPUT = object()
 FunctionCtx = FunctionNode
+BackwardCFunction = FunctionNode
 
 
 class Function:
@@ -261,7 +295,10 @@ class Function:
             {"function": cls, "__module__": cls.__module__},
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __init__(self, *args: Anything, **kwargs: Anything) -> None:
+        """Take anything: functions are called by `apply`, as classes."""
+
+    def __call__(self, *args: Anything, **kwargs: Anything) -> Anything:
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
             "autograd function with static forward method. (Example: "
@@ -301,6 +338,14 @@ class Function:
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
+    @staticmethod
+    def vmap(info: Anything, in_dims: Anything, *args: Operand) -> Operands:
+        """The results for a whole mapped dimension, and where that lies in them; override it."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
     @classmethod
     def apply(cls, *args: Anything, **kwargs: Anything) -> Operands:
         """Run `forward`, and remember to run `backward`."""
@@ -311,11 +356,12 @@ class Function:
         args = by_position(cls.forward, args, {} if separate else kwargs)
         tensors = [x for x in args if isinstance(x, Tensor)]
         remembering = MODES.grad and any(t._rg for t in tensors)
-        node.needs_input_grad = tuple([isinstance(x, Tensor) and x._rg and MODES.grad for x in args])
-        node._count = len(args)
-        node._tensor_inputs = tuple([k for k, x in enumerate(args) if isinstance(x, Tensor)])
-        node._in_shapes = {k: args[k]._value.shape for k in node._tensor_inputs}
-        node._in_dtypes = {k: args[k]._value.dtype for k in node._tensor_inputs}
+        if is_traced(args):
+            if MODES.mapping is not None:
+                MODES.mapping.meet(cls, remembering)
+            if not remembering:
+                return recorded_call(cls, args, separate)
+        node.about(args, [t._rg and MODES.grad for t in tensors])
         edges = tuple([(t._node or t) if t._rg else None for t in tensors])
         node.seq = next(SEQUENCE)
         with no_grad():
@@ -324,34 +370,50 @@ class Function:
                 cls.setup_context(node, args, out)
             else:
                 out = cls.forward(node, *args)
-        outs = out if isinstance(out, tuple) else (out,)
-        if remembering:
-            require_dirty_allowed(node._dirty, outs)
-        made = tuple([attached(x, node, k, tensors, remembering) for k, x in enumerate(outs)])
-        if remembering:
-            node.edges = edges
-            node.outputs = len(made)
-            for k, x in enumerate(made):
-                if (
-                    isinstance(x, Tensor)
-                    and x._rg
-                    and (x._node is None or x._node is node or x in node._dirty)
-                ):
-                    x._node = node if len(made) == 1 else Output(node, k)
-            for t in node._dirty:
-                if t._view is not None:
-                    replace_in_base(t, t)
-            label_views(made, node)
-        node._out_specs = tuple(
-            [(x._value.shape, x._value.dtype) if isinstance(x, Tensor) else None for x in made]
-        )
-        if remembering:
-            node._keep(made)
-            if MODES.anomaly:
-                note_traceback(node)
-        else:
-            node._kept = []
-        return made if isinstance(out, tuple) else made[0]
+        return with_history(node, out, tensors, edges, remembering)
+
+
+Function._node_class = Function._backward_cls = type(
+    "FunctionBackward", (FunctionNode,), {"function": Function, "__module__": Function.__module__}
+)
+
+
+def with_history(
+    node: FunctionNode, out: Operands, tensors: list[Tensor], edges: tuple[Any, ...], remembering: bool
+) -> Operands:
+    """What a user's forward returned, as results of its node."""
+    outs = out if isinstance(out, tuple) else (out,)
+    if remembering:
+        require_dirty_allowed(node._dirty, outs)
+    made = tuple([attached(x, node, k, tensors, remembering) for k, x in enumerate(outs)])
+    if remembering:
+        node.edges = edges
+        node.outputs = len(made)
+        for k, x in enumerate(made):
+            if isinstance(x, Tensor) and x._rg and takes(x, node):
+                # The last of several places counts, as in PyTorch.
+                x._node = node if len(made) == 1 else Output(node, k)
+        for t in node._dirty:
+            if t._view is not None:
+                replace_in_base(t, t)
+        label_views(made, node)
+    node._out_specs = tuple(
+        [(x._value.shape, x._value.dtype) if isinstance(x, Tensor) else None for x in made]
+    )
+    if remembering:
+        node._keep(made)
+        if MODES.anomaly:
+            note_traceback(node)
+    else:
+        node._kept = []
+    return made if isinstance(out, tuple) else made[0]
+
+
+def takes(x: Tensor, node: FunctionNode) -> bool:
+    """Whether a result has no other history than this node's."""
+    if any(x is t for t in node._dirty):
+        return True
+    return x._node is None or x._node is node or (type(x._node) is Output and x._node.node is node)
 
 
 def with_defaults(
@@ -474,7 +536,7 @@ def once_differentiable(function: Callable[..., Any]) -> Operands:
     """Mark a backward that cannot be differentiated again: a second pass through its results raises."""
 
     @functools.wraps(function)
-    def once(ctx: Any, *grads: Any) -> Any:
+    def once(ctx: Anything, *grads: Operand) -> Operands:
         with no_grad():
             found = function(ctx, *grads)
         edges = tuple([edge_of(g) for g in grads if isinstance(g, Tensor) and g._rg])

@@ -12,11 +12,12 @@ from funcgrad.torch.core.backward.grad_mode import enable_grad
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Array
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
-def _tuple(x: Any, where: str, function: str) -> tuple[bool, tuple[Any, ...]]:
+def _tuple(x: Array, where: str, function: str) -> tuple[bool, tuple[Any, ...]]:
     is_tuple = isinstance(x, tuple)
     found = x if is_tuple else (x,)
     for k, t in enumerate(found):
@@ -49,7 +50,7 @@ def _zeros(t: Tensor) -> Tensor:
 
 
 def _gradients(
-    outputs: tuple[Any, ...], inputs: tuple[Any, ...], given: Any, create: bool, strict: bool, name: str
+    outputs: tuple[Any, ...], inputs: tuple[Any, ...], given: Array, create: bool, strict: bool, name: str
 ) -> tuple[Any, ...]:
     wanted = [(o, g) for o, g in zip(outputs, given, strict=True) if o._rg]
     if not wanted:
@@ -77,17 +78,17 @@ def _gradients(
     return tuple([_zeros(t) if g is None else g for g, t in zip(found, inputs, strict=True)])
 
 
-def _released(found: Any, create_graph: bool) -> Any:
+def _released(found: Array, create_graph: bool) -> Operands:
     if isinstance(found, tuple):
         return tuple([_released(x, create_graph) for x in found])
     return found if create_graph else found.detach()
 
 
-def _unwrapped(found: tuple[Any, ...], is_tuple: bool) -> Any:
+def _unwrapped(found: tuple[Any, ...], is_tuple: bool) -> Operands:
     return found if is_tuple else found[0]
 
 
-def _check_v(v: Any, like: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
+def _check_v(v: Array, like: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
     given = v if isinstance(v, tuple) else (v,)
     if len(given) != len(like):
         if is_tuple:
@@ -185,6 +186,28 @@ _STRATEGY = (
 )
 
 
+def _row_of_jacobian(
+    out: Tensor, own: tuple[Tensor, ...], create_graph: bool, strict: bool
+) -> tuple[Tensor, ...]:
+    """The derivatives of one output by each input."""
+    shape = out._value.shape
+    parts: list[list[Tensor]] = [[] for _ in own]
+    for k in range(out._value.size):
+        seed = np.zeros(out._value.size, out._value.dtype)
+        seed[k] = 1
+        found = _gradients((out,), own, (wrap(seed.reshape(shape)),), create_graph, strict, "jacobian")
+        found = _dependent(found, strict and create_graph, _CONSTANT)
+        for part, g in zip(parts, found, strict=True):
+            part.append(g)
+    sizes = [(*shape, *t._value.shape) for t in own]
+    return tuple(
+        [
+            FUNCTIONS["stack"](part).reshape(size) if part else wrap(np.zeros(size, out._value.dtype))
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+    )
+
+
 def jacobian(
     func: Callable[..., Any],
     inputs: Operands,
@@ -210,28 +233,7 @@ def jacobian(
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
                 "together. Please either set `strict=False` or `vectorize=False`."
             )
-        rows = []
-        for out in outs:
-            parts: list[list[Any]] = [[] for _ in own]
-            for k in range(out._value.size):
-                seed = np.zeros(out._value.size, out._value.dtype)
-                seed[k] = 1
-                found = _gradients(
-                    (out,), own, (wrap(seed.reshape(out._value.shape)),), create_graph, strict, "jacobian"
-                )
-                found = _dependent(found, strict and create_graph, _CONSTANT)
-                for part, g in zip(parts, found, strict=True):
-                    part.append(g)
-            rows.append(
-                tuple(
-                    [
-                        FUNCTIONS["stack"](part).reshape((*out._value.shape, *t._value.shape))
-                        if part
-                        else wrap(np.zeros((*out._value.shape, *t._value.shape), out._value.dtype))
-                        for part, t in zip(parts, own, strict=True)
-                    ]
-                )
-            )
+        rows = [_row_of_jacobian(out, own, create_graph, strict) for out in outs]
     rows = [_released(row, create_graph) for row in rows]
     if outs_tuple:
         return tuple(rows) if is_tuple else tuple([row[0] for row in rows])
@@ -239,7 +241,7 @@ def jacobian(
 
 
 def _scalar(func: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def checked(*args: Any) -> Any:
+    def checked(*args: Operand) -> Operands:
         out = func(*args)
         is_tuple, outs = _tuple(out, "outputs of the user-provided function", name)
         if is_tuple:
@@ -265,7 +267,7 @@ def hessian(
     is_tuple, given = _tuple(inputs, "inputs", "hessian")
     single = _scalar(func, "hessian")
 
-    def first(*args: Any) -> Any:
+    def first(*args: Operand) -> Operands:
         return _dependent(
             _gradients((single(*args),), args, (None,), True, strict, "jacobian"), strict, _INDEPENDENT
         )
@@ -292,7 +294,7 @@ def vhp(
     return _released(out, create_graph), _unwrapped(_released(found, create_graph), is_tuple)
 
 
-def _vectors(v: Any, own: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
+def _vectors(v: Array, own: tuple[Any, ...], is_tuple: bool) -> tuple[Any, ...]:
     if v is not None:
         return _check_v(v, own, is_tuple)
     if len(own) != 1 or own[0]._value.size != 1:

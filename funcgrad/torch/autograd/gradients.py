@@ -9,7 +9,6 @@ import numpy as np
 
 from funcgrad.torch.core.backward.arguments import roots_of
 from funcgrad.torch.core.backward.engine import Captures, as_tensor, run_backward
-from funcgrad.torch.core.backward.history import Output
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -61,16 +60,8 @@ def grad(
         )
     allow = materialize_grads if allow_unused is None else allow_unused
     if type(inputs) is dict:
-        found = grad(
-            outputs,
-            tuple(inputs.values()),
-            grad_outputs,
-            retain_graph,
-            create_graph,
-            allow_unused=allow_unused,
-            is_grads_batched=is_grads_batched,
-            materialize_grads=materialize_grads,
-        )
+        given = (grad_outputs, retain_graph, create_graph, True, allow_unused)
+        found = grad(outputs, tuple(inputs.values()), *given, is_grads_batched, materialize_grads)
         return dict(zip(inputs, found, strict=True))
     wanted = (inputs,) if isinstance(inputs, Tensor) or hasattr(inputs, "edge") else tuple(inputs)
     if not wanted:
@@ -157,8 +148,3 @@ def batched(
     return tuple(
         [None if column[0] is None else FUNCTIONS["stack"](column) for column in zip(*rows, strict=True)]
     )
-
-
-def edge_output(edge: object) -> int:
-    """The number of the output that an edge names."""
-    return edge.number if isinstance(edge, Output) else 0

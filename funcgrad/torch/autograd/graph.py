@@ -7,6 +7,8 @@ from contextlib import ContextDecorator, contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 import funcgrad as fg
 from funcgrad.torch.core.backward.engine import Captures, run_backward
 from funcgrad.torch.core.backward.history import Node, Output, accumulator_of
@@ -14,8 +16,8 @@ from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
 from funcgrad.torch.core.backward.packing import disabled, hooked
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
-from funcgrad.torch.core.tensor import Tensor
-from funcgrad.types import Anything, Tree
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import Anything, Array, Tree
 
 __all__ = [
     "GradientEdge",
@@ -34,10 +36,22 @@ __all__ = [
 class GradientEdge(tuple[Any, ...]):
     """A node and the number of its output: where a gradient goes."""
 
-    __slots__ = ()
+    spec: tuple[Any, Any] | None = None
+    """The shape and dtype of the output, where they are known."""
 
-    def __new__(cls, node: Any, output_nr: int, ownership_token: Any = None) -> GradientEdge:
+    def __new__(cls, node: Anything, output_nr: int, ownership_token: Anything = None) -> GradientEdge:
         return tuple.__new__(cls, (node, output_nr))
+
+    @property
+    def leaf(self) -> Anything:
+        """The leaf, where the edge leads to one."""
+        return self[0].variable
+
+    def shaped(self) -> Tensor:
+        """A tensor of the shape and dtype of the output."""
+        if self.spec is None:
+            raise RuntimeError("the gradient at an edge has to be given: nothing is known of its shape")
+        return wrap(np.zeros(*self.spec))
 
     @property
     def node(self) -> Anything:
@@ -65,7 +79,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
     node = tensor.grad_fn or accumulator_of(tensor)
-    return GradientEdge(node, tensor.output_nr)
+    edge = GradientEdge(node, tensor.output_nr)
+    edge.spec = tensor._value.shape, tensor._value.dtype
+    return edge
 
 
 def backward_program(output: Tensor, inputs: Operands) -> fg.Program:
@@ -86,7 +102,7 @@ def backward_program(output: Tensor, inputs: Operands) -> fg.Program:
     """
     wanted = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
 
-    def pass_back(cotangent: Any) -> Any:
+    def pass_back(cotangent: Array) -> Operands:
         captures = Captures([t._node or t for t in wanted])
         return run_backward([output._node or output], [cotangent], True, False, captures)
 
@@ -126,7 +142,7 @@ def register_multi_grad_hook(
     holder: dict[int, Any] = {}
 
     def arrived(k: int) -> Callable[[Any], None]:
-        def note(g: Any) -> None:
+        def note(g: Array) -> None:
             found = gathered.setdefault(MODES.running, {})
             found[k] = g
             if mode == "any":
@@ -172,7 +188,7 @@ class saved_tensors_hooks(ContextDecorator):
         context.__enter__()
         self._open.append(context)
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: Array) -> None:
         self._open.pop().__exit__(*error)
 
 
@@ -198,7 +214,7 @@ class _AllowMutation:
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
     """Let tensors that were saved be changed in place: what is saved inside of this context is a copy."""
 
-    def copied(t: Tensor) -> Any:
+    def copied(t: Tensor) -> Operands:
         return t.clone()
 
     with hooked(copied, _itself):

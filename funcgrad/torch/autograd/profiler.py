@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch import profiler
 from funcgrad.torch.profiler import record_function
+from funcgrad.types import Anything
 
 __all__ = ["profile", "record_function"]
 
@@ -19,7 +18,7 @@ class profile(profiler.profile):
     []
     """
 
-    def __init__(self, enabled: bool = True, **options: Any) -> None:
+    def __init__(self, enabled: bool = True, **options: Anything) -> None:
         super().__init__(schedule=None if enabled else _nothing)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Anything
 
 __all__ = ["Variable"]
 
@@ -24,7 +23,7 @@ class Variable(metaclass=_Tensors):
     (True, True)
     """
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Any:
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Anything:
         """The tensor; raises TypeError for what is none."""
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from funcgrad.types import Device
+from funcgrad.types import Anything, Device
 
 __all__ = ["QUIET", "Absent"]
 
@@ -55,7 +55,7 @@ class Absent:
         """Raise what PyTorch raises without the device."""
         raise AssertionError(f"Torch not compiled with {self.name} enabled")
 
-    def __getattr__(self, function: str) -> Any:
+    def __getattr__(self, function: str) -> Anything:
         if function.startswith("__"):
             raise AttributeError(function)
         return self.refused

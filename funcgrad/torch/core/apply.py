@@ -11,6 +11,7 @@ from funcgrad.torch.core.backward.anomaly import note_traceback
 from funcgrad.torch.core.backward.history import Node, Op, Output
 from funcgrad.torch.core.backward.packing import pack_saved
 from funcgrad.torch.core.backward.plans import plan_for
+from funcgrad.torch.core.dtypes import without_their_dtypes
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.types import ArrayLike, Arrays
@@ -45,6 +46,7 @@ def evaluated(op: Op, values: Sequence[Any], params: tuple[Any, ...]) -> Operand
 
 def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Operands:
     """The result of an operation on tensors (and arrays, which are constants), or the tuple of them."""
+    params = without_their_dtypes(params)
     values = [t._value if isinstance(t, Tensor) else t for t in inputs]
     token = quiet.enter()
     try:
@@ -65,6 +67,7 @@ def of_its_own(out: object, values: Sequence[Any]) -> Operands:
 
 def apply_to(op: Op, x: Tensor, params: tuple[Any, ...]) -> Tensor:
     """As `apply`, for one tensor and one result: the path of reductions."""
+    params = without_their_dtypes(params)
     a = x._value
     token = quiet.enter()
     try:
@@ -103,6 +106,7 @@ def apply_to(op: Op, x: Tensor, params: tuple[Any, ...]) -> Tensor:
 
 def apply_linear(op: Op, x: Tensor, params: tuple[Any, ...] = ()) -> Tensor:
     """As `apply_to`, for a linear operation of one dtype: nothing is saved, and the plan is found later."""
+    params = without_their_dtypes(params)
     a = x._value
     token = quiet.enter()
     try:
@@ -210,8 +214,8 @@ def make_node(
     node.checks = tuple(checks)
     node.seq = next(SEQUENCE)
     if MODES.saved_hooks and saved:
-        of_inputs = [isinstance(inputs[k], Tensor) for k in plan.used_inputs]
-        pack_saved(node, saved, [*of_inputs, *[True] * len(plan.used_outputs)])
+        of_inputs = [node.edges[k] if isinstance(inputs[k], Tensor) else ... for k in plan.used_inputs]
+        pack_saved(node, saved, [*of_inputs, *[None] * len(plan.used_outputs)])
     if MODES.anomaly:
         note_traceback(node)
     return node

@@ -13,6 +13,8 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.extend import Tracer
+from funcgrad.torch.core.operand import Operand
+from funcgrad.types import Anything, Array, Arrays
 
 __all__ = ["Composed"]
 
@@ -37,7 +39,7 @@ class Composed:
         self._seen: set[Any] = set()
         update_wrapper(self, function)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Operand) -> Anything:
         if type(args[0]) is not np.ndarray or args[0].size < SMALLEST or Tracer in map(type, args):
             return self._function(*args)
         key = tuple([(x.shape, x.dtype) if type(x) is np.ndarray else (type(x), x) for x in args])
@@ -56,7 +58,7 @@ class Composed:
     def _recorded(self, args: tuple[Any, ...]) -> fg.Program:
         is_array = [type(x) is np.ndarray for x in args]
 
-        def on_arrays(*arrays: Any) -> Any:
+        def on_arrays(*arrays: Array) -> Arrays:
             left = iter(arrays)
             return self._function(*[next(left) if a else x for a, x in zip(is_array, args, strict=True)])
 

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
-from funcgrad.types import ArrayLike
+from funcgrad.torch.core.unsupported import UNSUPPORTED
+from funcgrad.types import Anything, ArrayLike
 
 __all__ = [
     "ALIASES",
     "ALL_DTYPES",
+    "NAMED_ONLY",
     "TYPE_NAMES",
     "complex_of",
     "default_complex",
@@ -29,6 +32,8 @@ __all__ = [
     "real_of",
     "torch_dtype",
     "weak_dtype",
+    "without_its_dtype",
+    "without_their_dtypes",
 ]
 
 
@@ -49,7 +54,7 @@ class dtype:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Anything:
         return _dtype_named, (self.name,)
 
     def __copy__(self) -> dtype:
@@ -87,6 +92,28 @@ class dtype:
         return torch_dtype(real_of(self.numpy))
 
 
+class NamedOnly(dtype):
+    """A dtype that programs may name and compare; no tensor has it, as NumPy has none like it.
+
+    >>> fg.torch.bfloat16, fg.torch.bfloat16.is_floating_point
+    (torch.bfloat16, True)
+    """
+
+    __slots__ = ()
+    is_floating_point = is_signed = True
+    is_complex = False
+    itemsize = 2
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
+        """Refused: whoever asks is about to make numbers of it."""
+        reason = UNSUPPORTED[self.name]
+        raise RuntimeError(f"funcgrad.torch does not support dtype=torch.{self.name}: {reason}")
+
+
 _NAMES = [
     "bool",
     "uint8",
@@ -104,6 +131,7 @@ _NAMES = [
     "complex128",
 ]
 ALL_DTYPES = {name: dtype(name) for name in _NAMES}
+NAMED_ONLY = {"bfloat16": NamedOnly("bfloat16")}
 ALIASES = {
     "half": "float16",
     "float": "float32",
@@ -135,7 +163,7 @@ TYPE_NAMES = {
 
 
 def _dtype_named(name: str) -> dtype:
-    return ALL_DTYPES[name]
+    return ALL_DTYPES.get(name) or NAMED_ONLY[name]
 
 
 def torch_dtype(given: ArrayLike) -> dtype:
@@ -186,8 +214,25 @@ _BOOL = np.dtype(np.bool_)
 _INT64 = np.dtype(np.int64)
 
 
+def without_its_dtype(x: Operand) -> Operand:
+    """A NumPy scalar as the Python number that PyTorch takes it for; anything else as it is."""
+    if isinstance(x, np.generic):
+        number = x.item()
+        return float(number) if isinstance(number, np.longdouble) else number
+    return x
+
+
+def without_their_dtypes(params: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The parameters of an operation, with Python numbers for NumPy scalars."""
+    for x in params:
+        if isinstance(x, np.generic):
+            return tuple([without_its_dtype(x) for x in params])
+    return params
+
+
 def weak_dtype(number: object) -> np.dtype[Any]:
-    """The dtype a Python number has where nothing else decides."""
+    """The dtype a Python number (or a NumPy scalar) has where nothing else decides."""
+    number = without_its_dtype(number)
     if isinstance(number, bool):
         return _BOOL
     if isinstance(number, int):

@@ -14,8 +14,9 @@ import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import make_node
-from funcgrad.torch.core.backward.history import Node, Output, short_name
+from funcgrad.torch.core.backward.history import Node, short_name
 from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.views import (
@@ -26,14 +27,16 @@ from funcgrad.torch.core.views import (
     copy_slices,
     followed,
     regenerate_views,
+    stopped_retaining,
 )
-from funcgrad.types import ArrayLike, DTypeLike
+from funcgrad.types import Anything, ArrayLike, DTypeLike
 
 __all__ = [
     "assign",
     "in_place",
     "replace_in_base",
     "require_apart",
+    "require_no_history",
     "require_same_or_apart",
     "require_writeable",
 ]
@@ -167,6 +170,14 @@ def write(t: Tensor, memory: ArrayLike, value: ArrayLike) -> None:
         t._value = value
 
 
+def require_no_history(t: Tensor, name: str) -> None:
+    """Raise RuntimeError for a tensor whose gradient a Python function of elements would lose."""
+    if t._rg:
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+        )
+
+
 def require_apart(memory: ArrayLike) -> None:
     """Raise RuntimeError where elements of an array share memory, as those of an expanded tensor do."""
     if 0 in memory.strides and memory.size > 1:
@@ -223,17 +234,15 @@ def keep_old(result: Tensor, t: Tensor) -> None:
     """Let the result's node keep copies of what it saved of the memory that is now written."""
     node = result.grad_fn
     assert node is not None
-    if not node.saved:
-        return
-    box, checks, saved = t._version_box, list(node.checks), list(node.saved)
+    box, checks = t._version_box, list(node.checks)
     for k in range(len(checks) // 2):
         if checks[2 * k] is box and used_input(node, k) == 0:
-            saved[k] = np.array(saved[k]) if type(saved[k]) is not Tracer else saved[k]
+            node.keep_copy(k)
             checks[2 * k : 2 * k + 2] = [[0], 0]
         elif checks[2 * k] is result._version_box:
             # A saved result is what the tensor holds from now on: later changes are noticed.
             checks[2 * k : 2 * k + 2] = [box, box[0] + 1]
-    node.saved, node.checks = tuple(saved), tuple(checks)
+    node.checks = tuple(checks)
 
 
 def used_input(node: Node, k: int) -> int:
@@ -248,15 +257,10 @@ def used_input(node: Node, k: int) -> int:
 
 def _become(t: Tensor, result: Tensor) -> None:
     """Give a tensor that is no view the history of the result."""
-    moved = t._retains and t._node is not None
-    if moved:
-        old = t.grad_fn
-        assert old is not None
-        old.more().retained.pop(t.output_nr, None)
+    kept = stopped_retaining(t)
     t._node = result._node
     t._rg = result._rg
-    if moved and t._node is not None:
-        t._retains = False
+    if kept and t._node is not None:
         t.retain_grad()
     if t._views is not None:
         regenerate_views(t)
@@ -273,17 +277,18 @@ def replace_in_base(t: Tensor, result: Tensor) -> None:
         node: Node = make_node(
             copy_slices, inputs, values, (t._view.chain,), (old,), (base._version_box,), needs
         )
+        kept = stopped_retaining(base)
         base._node = node
         base._rg = True
         base._version_box[1:] = [node._name()]
+        if kept:
+            base.retain_grad()
     regenerate_views(base)
 
 
 def require_castable(found: DTypeLike, wanted: DTypeLike) -> None:
     """Raise RuntimeError where PyTorch refuses to store a result in a tensor of a lower category."""
-    order = "biufc"
     rank = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-    del order
     if rank[found.kind] > rank[wanted.kind]:
         raise RuntimeError(
             f"result type {TYPE_NAMES[found.name]} can't be cast to the desired output type "
@@ -291,16 +296,29 @@ def require_castable(found: DTypeLike, wanted: DTypeLike) -> None:
         )
 
 
+def before_writing(
+    function: Callable[..., Any], t: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Tensor:
+    """The result of an operation that is written into `t` next: what it saves of `t` is a copy."""
+    before, MODES.written = MODES.written, t
+    try:
+        return function(t, *args, **kwargs)  # type: ignore[no-any-return]
+    finally:
+        MODES.written = before
+
+
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The method that runs `function` and keeps its result in the tensor itself."""
 
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def method(self: Tensor, *args: Operand, **kwargs: Anything) -> Tensor:
         incoming = MODES.grad and any(isinstance(x, Tensor) and x._rg for x in args)
         require_writeable(self, incoming)
         for x in args:
             if isinstance(x, Tensor) and x is not self:
                 require_same_or_apart(self._value, x._value)
-        result = function(self, *args, **kwargs)
+        result = (
+            function(self, *args, **kwargs) if MODES.fast else before_writing(function, self, args, kwargs)
+        )
         if exact and result._value.dtype != self._value.dtype:
             raise RuntimeError(f"{name}(): the result is {result.dtype}, which {self.dtype} cannot hold")
         return assign(self, result)
@@ -310,8 +328,3 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"As `{name.removesuffix('_')}`, in place; returns the tensor."
     return method
-
-
-def output_edge(node: Node, number: int) -> Node | Output:
-    """The edge of an output."""
-    return node if node.outputs == 1 else Output(node, number)

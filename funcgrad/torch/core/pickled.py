@@ -10,13 +10,13 @@ import pickle
 import pickletools
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from funcgrad.torch.core.operand import Operands
 from funcgrad.types import Anything, ArrayLike
 
-__all__ = ["Name", "Writer", "read_pickle"]
+__all__ = ["Name", "Writer", "inside", "read_pickle"]
 
 
 class Name:
@@ -86,6 +86,14 @@ class _Machine:
         del self.stack[at:]
         return found
 
+    def last(self, n: int) -> tuple[Any, ...]:
+        """The last n values, taken off the stack. Raises UnpicklingError where there are fewer."""
+        found = tuple(self.stack[-n:])
+        if len(found) < n or any(x is _MARK for x in found):
+            raise pickle.UnpicklingError(f"a tuple of {n} has fewer values")
+        del self.stack[-n:]
+        return found
+
     def name(self, path: str) -> Anything:
         if path in self.names:
             return self.names[path]
@@ -102,8 +110,7 @@ class _Machine:
         elif code in _EMPTY:
             self.stack.append(_EMPTY[code]())
         elif code in _LENGTHS:
-            n = _LENGTHS[code]
-            self.stack[-n:] = [tuple(self.stack[-n:])]
+            self.stack.append(self.last(_LENGTHS[code]))
         elif code in _OPERATIONS:
             _OPERATIONS[code](self, given)
         elif code not in _IGNORED:
@@ -123,78 +130,78 @@ def _operation(*codes: str) -> Callable[[Callable[[_Machine, Any], None]], Calla
 
 
 @_operation("MARK")
-def _mark(machine: _Machine, given: Any) -> None:
+def _mark(machine: _Machine, given: Anything) -> None:
     machine.stack.append(_MARK)
 
 
 @_operation("BINPUT", "LONG_BINPUT", "PUT")
-def _put(machine: _Machine, given: Any) -> None:
+def _put(machine: _Machine, given: Anything) -> None:
     machine.memo[given] = machine.stack[-1]
 
 
 @_operation("MEMOIZE")
-def _memoize(machine: _Machine, given: Any) -> None:
+def _memoize(machine: _Machine, given: Anything) -> None:
     machine.memo[len(machine.memo)] = machine.stack[-1]
 
 
 @_operation("BINGET", "LONG_BINGET", "GET")
-def _get(machine: _Machine, given: Any) -> None:
+def _get(machine: _Machine, given: Anything) -> None:
     machine.stack.append(machine.memo[given])
 
 
 @_operation("TUPLE")
-def _tuple(machine: _Machine, given: Any) -> None:
+def _tuple(machine: _Machine, given: Anything) -> None:
     machine.stack.append(tuple(machine.group()))
 
 
 @_operation("GLOBAL")
-def _global(machine: _Machine, given: Any) -> None:
+def _global(machine: _Machine, given: Anything) -> None:
     machine.stack.append(machine.name(given.replace(" ", ".")))
 
 
 @_operation("STACK_GLOBAL")
-def _stack_global(machine: _Machine, given: Any) -> None:
+def _stack_global(machine: _Machine, given: Anything) -> None:
     word = machine.stack.pop()
     machine.stack.append(machine.name(f"{machine.stack.pop()}.{word}"))
 
 
 @_operation("APPEND")
-def _append(machine: _Machine, given: Any) -> None:
+def _append(machine: _Machine, given: Anything) -> None:
     value = machine.stack.pop()
     _list(machine.stack[-1]).append(value)
 
 
 @_operation("APPENDS")
-def _appends(machine: _Machine, given: Any) -> None:
+def _appends(machine: _Machine, given: Anything) -> None:
     values = machine.group()
     _list(machine.stack[-1]).extend(values)
 
 
 @_operation("SETITEM")
-def _set_item(machine: _Machine, given: Any) -> None:
+def _set_item(machine: _Machine, given: Anything) -> None:
     value, key = machine.stack.pop(), machine.stack.pop()
     _dict(machine.stack[-1])[key] = value
 
 
 @_operation("SETITEMS")
-def _set_items(machine: _Machine, given: Any) -> None:
+def _set_items(machine: _Machine, given: Anything) -> None:
     pairs = machine.group()
     _dict(machine.stack[-1]).update(zip(pairs[::2], pairs[1::2], strict=True))
 
 
 @_operation("ADDITEMS")
-def _add_items(machine: _Machine, given: Any) -> None:
+def _add_items(machine: _Machine, given: Anything) -> None:
     values = machine.group()
     machine.stack[-1].update(values)
 
 
 @_operation("BINPERSID")
-def _persistent(machine: _Machine, given: Any) -> None:
+def _persistent(machine: _Machine, given: Anything) -> None:
     machine.stack.append(machine.persistent(machine.stack.pop()))
 
 
 @_operation("REDUCE", "NEWOBJ")
-def _call(machine: _Machine, given: Any) -> None:
+def _call(machine: _Machine, given: Anything) -> None:
     args, what = machine.stack.pop(), machine.stack.pop()
     if not isinstance(what, Name):
         raise pickle.UnpicklingError(f"it calls {what!r}")
@@ -202,7 +209,7 @@ def _call(machine: _Machine, given: Any) -> None:
 
 
 @_operation("BUILD")
-def _build(machine: _Machine, given: Any) -> None:
+def _build(machine: _Machine, given: Anything) -> None:
     state, what = machine.stack.pop(), machine.stack.pop()
     if type(what) not in machine.states:
         raise pickle.UnpicklingError(f"it sets the state of a {type(what).__name__}")
@@ -210,17 +217,17 @@ def _build(machine: _Machine, given: Any) -> None:
 
 
 @_operation("POP")
-def _pop(machine: _Machine, given: Any) -> None:
+def _pop(machine: _Machine, given: Anything) -> None:
     machine.stack.pop()
 
 
-def _list(x: Any) -> list[Any]:
+def _list(x: Anything) -> list[Any]:
     if type(x) is not list:
         raise pickle.UnpicklingError(f"it appends to a {type(x).__name__}")
     return x
 
 
-def _dict(x: Any) -> dict[Any, Any]:
+def _dict(x: Anything) -> dict[Any, Any]:
     if not isinstance(x, dict):
         raise pickle.UnpicklingError(f"it sets items of a {type(x).__name__}")
     return x
@@ -245,6 +252,22 @@ def read_pickle(
             return machine.stack[0]
         machine.step(operation.name, argument)
     raise pickle.UnpicklingError("it has no end")
+
+
+def inside(value: Anything) -> Iterator[Anything]:
+    """A value and everything in its containers, each once, however deep they are, or within themselves."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        yield x
+        if isinstance(x, dict):
+            waiting += [*x, *x.values()]
+        elif isinstance(x, (list, tuple, set)):
+            waiting += x
 
 
 class Writer:

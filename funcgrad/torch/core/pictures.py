@@ -19,7 +19,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.backward.history import Node, accumulator_of
 from funcgrad.torch.core.backward.saved import saved_names
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 __all__ = ["history_graph"]
 
@@ -247,18 +247,18 @@ def is_freed(node: object) -> bool:
     return False
 
 
-def _accumulator(t: Tensor) -> Any:
+def _accumulator(t: Tensor) -> Anything:
     return accumulator_of(t) if t.requires_grad else None
 
 
-def _sequence(node: Any) -> int:
+def _sequence(node: Anything) -> int:
     return int(node._sequence_nr())
 
 
 # -- words ------------------------------------------------------------------------------------------------
 
 
-def _title(node: Any) -> str:
+def _title(node: Anything) -> str:
     return str(node.name()).rpartition("::")[2]
 
 

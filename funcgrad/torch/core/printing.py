@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.torch.core.dtypes import default_complex, torch_dtype
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.state import SETTINGS
-from funcgrad.types import ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.tensor import Tensor
@@ -60,7 +60,7 @@ def set_printoptions(
 class Formatter:
     """How the numbers of one tensor are written: all to one width."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Array) -> None:
         self.kind = values.dtype.kind
         self.scientific = False
         self.integral = True
@@ -104,7 +104,7 @@ class Formatter:
         return " " * (self.width - len(text)) + text
 
 
-def _number(x: Any, first: Formatter, second: Formatter | None) -> str:
+def _number(x: Array, first: Formatter, second: Formatter | None) -> str:
     if second is None:
         return first.text(x)
     imaginary = second.text(x.imag).lstrip()
@@ -112,7 +112,7 @@ def _number(x: Any, first: Formatter, second: Formatter | None) -> str:
     return first.text(x.real) + sign + imaginary + "j"
 
 
-def _row(values: Any, indent: int, summarize: bool, first: Formatter, second: Formatter | None) -> str:
+def _row(values: Array, indent: int, summarize: bool, first: Formatter, second: Formatter | None) -> str:
     width = first.width + 2 + (second.width + 1 if second is not None else 0)
     per_line = max(1, (OPTIONS.linewidth - indent) // width)
     edge = OPTIONS.edgeitems
@@ -128,7 +128,7 @@ def _row(values: Any, indent: int, summarize: bool, first: Formatter, second: Fo
     return "[" + (",\n" + " " * (indent + 1)).join([", ".join(line) for line in lines]) + "]"
 
 
-def _nested(values: Any, indent: int, summarize: bool, first: Formatter, second: Formatter | None) -> str:
+def _nested(values: Array, indent: int, summarize: bool, first: Formatter, second: Formatter | None) -> str:
     if values.ndim == 0:
         return str(_number(values.item(), first, second))
     if values.ndim == 1:
@@ -147,7 +147,7 @@ def _nested(values: Any, indent: int, summarize: bool, first: Formatter, second:
     return "[" + separator.join(parts) + "]"
 
 
-def _shown(values: Any) -> Any:
+def _shown(values: Array) -> Array:
     """The elements that are printed, the edges only where the rest is left out."""
     edge = OPTIONS.edgeitems
     for axis in range(values.ndim):

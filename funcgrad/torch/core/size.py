@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+
+from funcgrad.types import Anything
 
 __all__ = ["Size"]
 
@@ -27,17 +28,17 @@ class Size(tuple[int, ...]):
 
     __str__ = __repr__
 
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
+    def __getitem__(self, index: Anything) -> Anything:
+        found: Anything = tuple.__getitem__(self, index)
         return Size(found) if isinstance(index, slice) else found
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Anything) -> Anything:
         return Size(tuple.__add__(self, tuple(other)))
 
-    def __mul__(self, count: Any) -> Any:
+    def __mul__(self, count: Anything) -> Anything:
         return Size(tuple.__mul__(self, count))
 
     __rmul__ = __mul__
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Anything:
         return Size, (tuple(self),)

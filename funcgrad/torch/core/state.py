@@ -31,10 +31,14 @@ class Modes(threading.local):
     multithreading = True
     saved_hooks: tuple[Any, ...] = ()
     """Pairs of hooks that pack and unpack what histories save; the last one counts."""
+    written: Any = None
+    """The tensor that the running operation will overwrite: hooks of saved values get a copy of it."""
     pushing = False
     """Whether this backward pass is the first half of a forward one: the user's rules for tangents count."""
     running: Any = None
     """The backward pass that is going on."""
+    mapping: Any = None
+    """The `vmap` whose function runs: what cannot be recorded in it is told so."""
     random_refused = False
     """Whether draws of random numbers are refused: in `vmap` that has not been told what to do with them."""
     hooks_refused: str | None = None
@@ -42,7 +46,7 @@ class Modes(threading.local):
 
     def remember(self, mode: bool) -> None:
         """Keep histories or not, as the user says; where tangents need them they are kept in any case."""
-        self.said, self.grad = mode, mode or (self.tangents and not self.inference)
+        self.said, self.grad = mode, (mode or self.tangents) and not self.inference
 
     def settle(self) -> None:
         """Recompute `fast` after a mode has changed."""
@@ -77,7 +81,7 @@ class _Quiet:
 
     __slots__ = ("_state", "_variable")
 
-    def __init__(self, variable: Any, state: Any) -> None:
+    def __init__(self, variable: Anything, state: Anything) -> None:
         self._variable = variable
         self._state = state
 

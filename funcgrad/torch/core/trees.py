@@ -6,14 +6,14 @@ backward pass compute.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from funcgrad import tree
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.operand import Operands
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Arrays
 
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
@@ -31,7 +31,7 @@ class _Model:
 
     __slots__ = ("module",)
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Anything) -> None:
         self.module = module
 
     def __eq__(self, other: object) -> bool:
@@ -41,12 +41,12 @@ class _Model:
         return id(self.module)
 
 
-def _flatten_module(module: Any) -> Any:
+def _flatten_module(module: Anything) -> Anything:
     named = [*module.named_parameters(), *module.named_buffers()]
     return tuple([x for _, x in named]), (_Model(module), tuple([name for name, _ in named]), module.training)
 
 
-def _copied_module(module: Any) -> Any:
+def _copied_module(module: Anything) -> Anything:
     """A module with dicts of its own, on the same tensors."""
     copied = object.__new__(type(module))
     copied.__dict__.update(module.__dict__)
@@ -59,7 +59,7 @@ def _copied_module(module: Any) -> Any:
     return copied
 
 
-def _unflatten_module(aux: Any, children: Any) -> Any:
+def _unflatten_module(aux: Anything, children: Arrays) -> Anything:
     model, names, _ = aux
     module = _copied_module(model.module)
     for name, part in zip(names, children, strict=True):

@@ -17,10 +17,10 @@ from funcgrad.torch.core.apply import results
 from funcgrad.torch.core.backward.anomaly import note_traceback
 from funcgrad.torch.core.backward.history import Node, Op, Output
 from funcgrad.torch.core.backward.plans import plan_for
+from funcgrad.torch.core.layout import own_copy
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, own
-from funcgrad.torch.core.traced import own_copy
 from funcgrad.types import Array, ArrayLike
 
 __all__ = [
@@ -172,7 +172,20 @@ def regenerate_views(base: Tensor) -> None:
         if t._view.made == MULTIPLE:
             t._node, t._rg = Poisoned(t.output_nr, t._view.maker), True
         elif t._view.made == DEFAULT:
+            kept = stopped_retaining(t)
             regenerate(t)
+            if kept:
+                t.retain_grad()
+
+
+def stopped_retaining(t: Tensor) -> bool:
+    """Let the node of a tensor, which gets another one, no longer keep its gradient; whether it did."""
+    node = t._node.node if type(t._node) is Output else t._node
+    if node is None or not t._retains:
+        return False
+    node.more().retained.pop(t.output_nr, None)
+    t._retains = False
+    return True
 
 
 def regenerate(t: Tensor) -> None:
@@ -222,7 +235,7 @@ def positions(shape: tuple[int, ...], chain: tuple[Any, ...]) -> Array:
     return np.array(followed(np.arange(size).reshape(shape), chain))
 
 
-def _replaced(base: Any, value: Any, chain: tuple[Any, ...]) -> Any:
+def _replaced(base: Operand, value: Array, chain: tuple[Any, ...]) -> Array:
     """The base with the elements of a view replaced."""
     if type(base) is np.ndarray and type(value) is not Tracer:
         out = base.copy()

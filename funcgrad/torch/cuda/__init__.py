@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from funcgrad.torch.core.absent import QUIET, Absent
 from funcgrad.torch.cuda import amp
+from funcgrad.types import Anything
 
 _ABSENT = Absent("CUDA")
 _REFUSED = [
@@ -51,14 +52,14 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
 class Stream:
     """Cannot be made: there is no CUDA here."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+    def __new__(cls, *args: Anything, **kwargs: Anything) -> NoReturn:
         raise RuntimeError("torch.cuda.Stream requires CUDA support")
 
 
 class Event:
     """Cannot be made: there is no CUDA here."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+    def __new__(cls, *args: Anything, **kwargs: Anything) -> NoReturn:
         raise RuntimeError("Tried to instantiate dummy base class Event")
 
 
@@ -78,7 +79,7 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
         _ABSENT.refused()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     raise AttributeError(f"module 'torch.cuda' has no attribute {name!r} here: there is no CUDA")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from funcgrad.torch import amp
 from funcgrad.torch.amp import custom_bwd, custom_fwd
+from funcgrad.types import Anything
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
@@ -23,7 +23,7 @@ def _deprecated(name: str) -> None:
 class autocast(amp.autocast):
     """``torch.amp.autocast("cuda")``."""
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: Anything = None, cache_enabled: bool = True) -> None:
         _deprecated("autocast")
         super().__init__("cuda", dtype, enabled, cache_enabled)
 

@@ -25,7 +25,7 @@ class Categorical(Distribution):
     arg_constraints: ClassVar[Any] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+    def __init__(self, probs: Operand = None, logits: Operand = None, validate_args: Flag = None) -> None:
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         given = probs if probs is not None else logits
@@ -39,7 +39,7 @@ class Categorical(Distribution):
         self._num_events = given.size()[-1]
         super().__init__(given.size()[:-1], validate_args=validate_args)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         if name == "logits" and "probs" in self.__dict__:
             self.__dict__["logits"] = logits_of(self.probs)
         elif name == "probs" and "logits" in self.__dict__:
@@ -49,7 +49,7 @@ class Categorical(Distribution):
         return self.__dict__[name]
 
     @property
-    def _param(self) -> Any:
+    def _param(self) -> Operand:
         return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
 
     @dependent_property(is_discrete=True, event_dim=0)
@@ -115,7 +115,7 @@ class OneHotCategorical(_OfClasses):
     support = constraints.one_hot
     has_enumerate_support = True
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+    def __init__(self, probs: Operand = None, logits: Operand = None, validate_args: Flag = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args)
         super().__init__(
             self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
@@ -162,7 +162,7 @@ class Multinomial(_OfClasses):
     """How often each of several classes is drawn among `total_count`."""
 
     def __init__(
-        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: Flag = None
+        self, total_count: int = 1, probs: Operand = None, logits: Operand = None, validate_args: Flag = None
     ) -> None:
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")

@@ -33,7 +33,7 @@ class Independent(Distribution):
     """A distribution of which the last dimensions of the batch belong to the event."""
 
     def __init__(
-        self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: Flag = None
+        self, base_distribution: Anything, reinterpreted_batch_ndims: int, validate_args: Flag = None
     ) -> None:
         shape = base_distribution.batch_shape + base_distribution.event_shape
         if reinterpreted_batch_ndims > len(base_distribution.batch_shape):
@@ -104,7 +104,7 @@ class Independent(Distribution):
 class TransformedDistribution(Distribution):
     """What a transform (or several) makes of a distribution's values."""
 
-    def __init__(self, base_distribution: Any, transforms: Any, validate_args: Flag = None) -> None:
+    def __init__(self, base_distribution: Anything, transforms: Anything, validate_args: Flag = None) -> None:
         parts = [transforms] if isinstance(transforms, Transform) else list(transforms)
         if not all(isinstance(t, Transform) for t in parts):
             raise ValueError("transforms must be a Transform or a list of Transforms")
@@ -151,7 +151,7 @@ class TransformedDistribution(Distribution):
         missing = len(self.event_shape) - found.event_dim
         return constraints.independent(found, missing) if missing > 0 else found
 
-    def _through(self, x: Any) -> Any:
+    def _through(self, x: Operand) -> Operand:
         for transform in self.transforms:
             x = transform(x)
         return x
@@ -175,7 +175,7 @@ class TransformedDistribution(Distribution):
             y = x
         return found + sum_rightmost(self.base_dist.log_prob(y), dims - len(self.base_dist.event_shape))
 
-    def _flipped(self, value: Any) -> Any:
+    def _flipped(self, value: Operand) -> Operand:
         """Probabilities, turned round where the transforms fall."""
         sign: Any = 1
         for transform in self.transforms:
@@ -204,7 +204,7 @@ class MixtureSameFamily(Distribution):
     has_rsample = False
 
     def __init__(
-        self, mixture_distribution: Any, component_distribution: Any, validate_args: Flag = None
+        self, mixture_distribution: Anything, component_distribution: Anything, validate_args: Flag = None
     ) -> None:
         if not isinstance(mixture_distribution, Categorical):
             raise ValueError(
@@ -242,10 +242,10 @@ class MixtureSameFamily(Distribution):
             self._validate_args,
         )
 
-    def _pad(self, x: Any) -> Any:
+    def _pad(self, x: Operand) -> Operand:
         return x.unsqueeze(-1 - self._event_ndims)
 
-    def _weights(self) -> Any:
+    def _weights(self) -> Operand:
         probs = self._mixture_distribution.probs
         return probs.reshape((*probs.shape, *[1] * self._event_ndims))
 

@@ -18,8 +18,8 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 class ConstraintRegistry:
     """Makes transforms by the kind of a constraint.
 
-    >>> biject_to(constraints.positive)
-    ExpTransform()
+    >>> biject_to(constraints.unit_interval)
+    SigmoidTransform()
     """
 
     def __init__(self) -> None:
@@ -32,14 +32,14 @@ class ConstraintRegistry:
         self._makers[_key(constraint)] = factory
         return factory
 
-    def __call__(self, constraint: Any) -> Any:
+    def __call__(self, constraint: Anything) -> Anything:
         for key in (_key(constraint), type(constraint)):
             if key in self._makers:
                 return self._makers[key](constraint)
         raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
 
 
-def _key(constraint: Any) -> Any:
+def _key(constraint: Anything) -> Anything:
     """Constraints without parameters by their name, the others by their class."""
     if isinstance(constraint, type):
         return constraint
@@ -52,25 +52,23 @@ transform_to = ConstraintRegistry()
 _BOTH = (biject_to, transform_to)
 
 
-def _exp(constraint: Any) -> Any:
+def _exp(constraint: Anything) -> Anything:
     return transforms.ExpTransform()
 
 
-def _from_below(constraint: Any) -> Any:
-    if constraint is constraints.positive or constraint is constraints.nonnegative:
-        return transforms.ExpTransform()
+def _from_below(constraint: Anything) -> Anything:
     return transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]
     )
 
 
-def _from_above(constraint: Any) -> Any:
+def _from_above(constraint: Anything) -> Anything:
     return transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.upper_bound, -1)]
     )
 
 
-def _between(constraint: Any) -> Any:
+def _between(constraint: Anything) -> Anything:
     low, high = constraint.lower_bound, constraint.upper_bound
     if isinstance(low, float | int) and isinstance(high, float | int) and (low, high) == (0, 1):
         return transforms.SigmoidTransform()
@@ -80,7 +78,7 @@ def _between(constraint: Any) -> Any:
 
 
 def _independently(registry: ConstraintRegistry) -> Callable[[Any], Any]:
-    def make(constraint: Any) -> Any:
+    def make(constraint: Anything) -> Anything:
         base = registry(constraint.base_constraint)
         return transforms.IndependentTransform(base, constraint.reinterpreted_batch_ndims)
 
@@ -88,7 +86,7 @@ def _independently(registry: ConstraintRegistry) -> Callable[[Any], Any]:
 
 
 def _in_pieces(registry: ConstraintRegistry) -> Callable[[Any], Any]:
-    def make(constraint: Any) -> Any:
+    def make(constraint: Anything) -> Anything:
         parts = [registry(c) for c in constraint.cseq]
         return transforms.CatTransform(parts, constraint.dim, constraint.lengths)
 
@@ -96,14 +94,14 @@ def _in_pieces(registry: ConstraintRegistry) -> Callable[[Any], Any]:
 
 
 def _in_entries(registry: ConstraintRegistry) -> Callable[[Any], Any]:
-    def make(constraint: Any) -> Any:
+    def make(constraint: Anything) -> Anything:
         return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
 
     return make
 
 
 def _always(made: Callable[[], Any]) -> Callable[[Any], Any]:
-    def make(constraint: Constraint) -> Any:
+    def make(constraint: Constraint) -> Anything:
         return made()
 
     return make

@@ -7,7 +7,7 @@ from typing import Any
 
 from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
-from funcgrad.types import Number, Option
+from funcgrad.types import Anything, Number, Option, ShapeLike
 
 __all__ = [
     "Constraint",
@@ -78,7 +78,9 @@ class _Plain(Constraint):
 class _Dependent(Constraint):
     """A region that depends on other variables: its bounds are read from a distribution."""
 
-    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+    def __init__(
+        self, *, is_discrete: Anything = NotImplemented, event_dim: Anything = NotImplemented
+    ) -> None:
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
@@ -90,7 +92,9 @@ class _Dependent(Constraint):
     def event_dim(self) -> Number:
         return _known(self._event_dim, "event_dim")
 
-    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
+    def __call__(
+        self, *, is_discrete: Anything = NotImplemented, event_dim: Anything = NotImplemented
+    ) -> _Dependent:
         return _Dependent(
             is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
             event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
@@ -103,7 +107,7 @@ class _Dependent(Constraint):
         return "Dependent()"
 
 
-def _known(value: Any, name: str) -> Any:
+def _known(value: Operand, name: str) -> Anything:
     if value is NotImplemented:
         raise NotImplementedError(f".{name} cannot be determined statically")
     return value
@@ -113,13 +117,17 @@ class dependent_property(property, _Dependent):
     """A support that an instance computes, and of which the class knows only the kind."""
 
     def __init__(
-        self, fn: Any = None, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+        self,
+        fn: Anything = None,
+        *,
+        is_discrete: Anything = NotImplemented,
+        event_dim: Anything = NotImplemented,
     ) -> None:
         property.__init__(self, fn)
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
-    def __call__(self, fn: Any) -> Any:  # type: ignore[override]
+    def __call__(self, fn: Anything) -> Anything:  # type: ignore[override]
         return dependent_property(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -133,7 +141,7 @@ class _Bounded(Constraint):
 
     bounds: tuple[tuple[str, str], ...] = ()
 
-    def __init__(self, *given: Any, **named: Any) -> None:
+    def __init__(self, *given: Operand, **named: Anything) -> None:
         names = [name for name, _ in self.bounds]
         values = {**dict(zip(names, given, strict=False)), **named}
         for name in names:
@@ -153,7 +161,7 @@ class _Bounded(Constraint):
     word = ""
 
 
-def _bounded(word: str, doc: str, *bounds: tuple[str, str], is_discrete: bool = False) -> Any:
+def _bounded(word: str, doc: str, *bounds: tuple[str, str], is_discrete: bool = False) -> Anything:
     return type(
         word,
         (_Bounded,),
@@ -183,7 +191,7 @@ _integer_from = _bounded(
 class independent(Constraint):
     """A constraint whose last dimensions belong to one event: all of it has to hold."""
 
-    def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
+    def __init__(self, base_constraint: Anything, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
@@ -217,7 +225,7 @@ class multinomial(Constraint):
     is_discrete = True
     event_dim = 1
 
-    def __init__(self, upper_bound: Any) -> None:
+    def __init__(self, upper_bound: Operand) -> None:
         self.upper_bound = upper_bound
 
     def check(self, value: Operand) -> Operand:
@@ -230,7 +238,7 @@ class MixtureSameFamilyConstraint(Constraint):
     def __repr__(self) -> str:
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
-    def __init__(self, base_constraint: Any) -> None:
+    def __init__(self, base_constraint: Anything) -> None:
         self.base_constraint = base_constraint
 
     @property
@@ -251,7 +259,7 @@ class MixtureSameFamilyConstraint(Constraint):
 class _Several(Constraint):
     """Constraints of the parts of a value along a dimension."""
 
-    def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: Any = None) -> None:
+    def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: ShapeLike = None) -> None:
         self.cseq = list(cseq)
         self.dim = dim
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
@@ -289,56 +297,56 @@ class stack(_Several):
 # -- regions without parameters ---------------------------------------------------------------------------
 
 
-def _is_real(value: Any) -> Any:
+def _is_real(value: Operand) -> Anything:
     return ~torch.isnan(value)
 
 
-def _is_boolean(value: Any) -> Any:
+def _is_boolean(value: Operand) -> Anything:
     return (value == 0) | (value == 1)
 
 
-def _is_one_hot(value: Any) -> Any:
+def _is_one_hot(value: Operand) -> Anything:
     return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
-def _is_simplex(value: Any) -> Any:
+def _is_simplex(value: Operand) -> Anything:
     return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
-def _all_of_matrix(holds: Any) -> Any:
+def _all_of_matrix(holds: Anything) -> Anything:
     return holds.reshape((*holds.shape[:-2], -1)).all(-1)
 
 
-def _is_lower(value: Any) -> Any:
+def _is_lower(value: Operand) -> Anything:
     return _all_of_matrix(value.tril() == value)
 
 
-def _is_lower_cholesky(value: Any) -> Any:
+def _is_lower_cholesky(value: Operand) -> Anything:
     return _is_lower(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
-def _is_corr_cholesky(value: Any) -> Any:
+def _is_corr_cholesky(value: Operand) -> Anything:
     slack = torch.finfo(value.dtype).eps * value.size(-1) * 10
     return _is_lower_cholesky(value) & ((value.norm(dim=-1) - 1).abs() < slack).all(-1)
 
 
-def _is_square(value: Any) -> Any:
+def _is_square(value: Operand) -> Anything:
     return torch.full(tuple(value.shape[:-2]), value.shape[-2] == value.shape[-1], dtype=torch.bool)
 
 
-def _is_symmetric(value: Any) -> Any:
+def _is_symmetric(value: Operand) -> Anything:
     square_enough = _is_square(value)
     if not square_enough.all():
         return square_enough
     return _all_of_matrix(torch.isclose(value, value.mT, atol=1e-6))
 
 
-def _is_semidefinite(value: Any) -> Any:
+def _is_semidefinite(value: Operand) -> Anything:
     found = _is_symmetric(value)
     return found & (torch.linalg.eigvalsh(value) >= 0).all(-1) if found.all() else found
 
 
-def _is_definite(value: Any) -> Any:
+def _is_definite(value: Operand) -> Anything:
     found = _is_symmetric(value)
     return found & (torch.linalg.eigvalsh(value) > 0).all(-1) if found.all() else found
 

@@ -33,7 +33,7 @@ class Normal(ExponentialFamily):
     support = constraints.real
     has_rsample = True
 
-    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, scale: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, loc=loc, scale=scale)
 
     @property
@@ -81,7 +81,7 @@ class Laplace(Distribution):
     support = constraints.real
     has_rsample = True
 
-    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, scale: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, loc=loc, scale=scale)
 
     @property
@@ -126,7 +126,7 @@ class Cauchy(Distribution):
     support = constraints.real
     has_rsample = True
 
-    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, scale: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, loc=loc, scale=scale)
 
     @property
@@ -164,7 +164,7 @@ class Uniform(Distribution):
 
     has_rsample = True
 
-    def __init__(self, low: Any, high: Any, validate_args: Flag = None) -> None:
+    def __init__(self, low: Operand, high: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, low=low, high=high)
 
     @property
@@ -216,7 +216,9 @@ class GeneralizedPareto(Distribution):
     arg_constraints: ClassVar[Any] = {**_REAL_POSITIVE, "concentration": constraints.real}
     has_rsample = True
 
-    def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: Flag = None) -> None:
+    def __init__(
+        self, loc: Operand, scale: Operand, concentration: Operand, validate_args: Flag = None
+    ) -> None:
         self._init(validate_args, loc=loc, scale=scale, concentration=concentration)
 
     @dependent_property(is_discrete=False, event_dim=0)
@@ -243,7 +245,7 @@ class GeneralizedPareto(Distribution):
     def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         return self.icdf(torch.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
-    def _split(self, of_zero: Any, of_others: Any) -> Any:
+    def _split(self, of_zero: Operand, of_others: Operand) -> Operand:
         """One formula where the concentration is zero, another where it is not."""
         k = self.concentration
         zero = torch.isclose(k, torch.zeros_like(k))
@@ -252,7 +254,7 @@ class GeneralizedPareto(Distribution):
     def log_prob(self, value: Operand) -> Operand:
         y = (self._checked(value) - self.loc) / self.scale
 
-        def others(k: Any) -> Any:
+        def others(k: Operand) -> Operand:
             return -(1 + 1 / k) * torch.log1p(k * y)
 
         return self._split(-y, others) - self.scale.log()
@@ -261,7 +263,7 @@ class GeneralizedPareto(Distribution):
         """``log(1 - cdf(value))``."""
         y = (self._checked(value) - self.loc) / self.scale
 
-        def others(k: Any) -> Any:
+        def others(k: Operand) -> Operand:
             return -torch.log1p(k * y) / k
 
         return self._split(-y, others)
@@ -272,7 +274,7 @@ class GeneralizedPareto(Distribution):
     def icdf(self, value: Operand) -> Operand:
         log_u = torch.log1p(-value)
 
-        def others(k: Any) -> Any:
+        def others(k: Operand) -> Operand:
             return torch.expm1(-k * log_u) / k
 
         return self.loc + self.scale * self._split(-log_u, others)
@@ -281,7 +283,7 @@ class GeneralizedPareto(Distribution):
         return self.scale.log() + self.concentration + 1
 
 
-def _von_mises(loc: Any, k: Any) -> Any:
+def _von_mises(loc: Operand, k: Operand) -> Operand:
     """Draws by Best and Fisher's rejection from a wrapped Cauchy distribution (1979)."""
     root = np.sqrt(1 + 4 * k**2)
     tau = 1 + root
@@ -306,7 +308,7 @@ class VonMises(Distribution):
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 
-    def __init__(self, loc: Any, concentration: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, concentration: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, loc=loc, concentration=concentration)
 
     @property

@@ -53,13 +53,15 @@ class _ByProbability(Distribution):
 
     arg_constraints: ClassVar[Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
-    def _init_probability(self, probs: Any, logits: Any, validate_args: Flag, **others: Any) -> None:
+    def _init_probability(
+        self, probs: Operand, logits: Operand, validate_args: Flag, **others: Anything
+    ) -> None:
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         name, value = ("probs", probs) if probs is not None else ("logits", logits)
         self._init(validate_args, **others, **{name: value})
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         # The other of the two is computed when it is first asked for.
         if name == "logits" and "probs" in self.__dict__:
             self.__dict__["logits"] = logits_of(self.probs, is_binary=True)
@@ -70,7 +72,7 @@ class _ByProbability(Distribution):
         return self.__dict__[name]
 
     @property
-    def _param(self) -> Any:
+    def _param(self) -> Operand:
         return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
 
     @property
@@ -84,7 +86,7 @@ class Bernoulli(_ByProbability):
     support = constraints.boolean
     has_enumerate_support = True
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+    def __init__(self, probs: Operand = None, logits: Operand = None, validate_args: Flag = None) -> None:
         self._init_probability(probs, logits, validate_args)
 
     @property
@@ -116,7 +118,7 @@ class Bernoulli(_ByProbability):
         return _enumerated(torch.arange(2, dtype=self._param.dtype), self._batch_shape, expand)
 
 
-def _enumerated(values: Any, batch_shape: Any, expand: bool) -> Any:
+def _enumerated(values: Operand, batch_shape: ShapeLike, expand: bool) -> Operand:
     values = values.view((-1, *[1] * len(batch_shape)))
     return values.expand((-1, *batch_shape)) if expand else values
 
@@ -126,7 +128,7 @@ class Geometric(_ByProbability):
 
     support = constraints.nonnegative_integer
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: Flag = None) -> None:
+    def __init__(self, probs: Operand = None, logits: Operand = None, validate_args: Flag = None) -> None:
         self._init_probability(probs, logits, validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
             raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive")
@@ -168,7 +170,11 @@ class Binomial(_ByProbability):
     has_enumerate_support = True
 
     def __init__(
-        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: Flag = None
+        self,
+        total_count: Operand = 1,
+        probs: Operand = None,
+        logits: Operand = None,
+        validate_args: Flag = None,
     ) -> None:
         self._init_probability(probs, logits, validate_args, total_count=total_count)
         self.total_count: Any = self.__dict__["total_count"].type_as(self._param)
@@ -226,7 +232,7 @@ class NegativeBinomial(_ByProbability):
     support = constraints.nonnegative_integer
 
     def __init__(
-        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: Flag = None
+        self, total_count: Operand, probs: Operand = None, logits: Operand = None, validate_args: Flag = None
     ) -> None:
         self._init_probability(probs, logits, validate_args, total_count=total_count)
         self.total_count: Any = self.__dict__["total_count"].type_as(self._param)
@@ -263,7 +269,7 @@ class Poisson(ExponentialFamily):
     arg_constraints: ClassVar[Any] = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
 
-    def __init__(self, rate: Any, validate_args: Flag = None) -> None:
+    def __init__(self, rate: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, rate=rate)
 
     @property
@@ -292,21 +298,25 @@ class ContinuousBernoulli(_ByProbability):
     has_rsample = True
 
     def __init__(
-        self, probs: Any = None, logits: Any = None, lims: Any = (0.499, 0.501), validate_args: Flag = None
+        self,
+        probs: Operand = None,
+        logits: Operand = None,
+        lims: Operand = (0.499, 0.501),
+        validate_args: Flag = None,
     ) -> None:
         self._lims = lims
         self._init_probability(probs, logits, validate_args)
         if "probs" in self.__dict__:
             self.__dict__["probs"] = clamp_probs(self.probs)
 
-    def _outside(self) -> Any:
+    def _outside(self) -> Operand:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
-    def _cut(self) -> Any:
+    def _cut(self) -> Operand:
         """The probabilities, those near one half (where the formulas divide by zero) moved away."""
         return torch.where(self._outside(), self.probs, self._lims[0] * torch.ones_like(self.probs))
 
-    def _log_norm(self) -> Any:
+    def _log_norm(self) -> Operand:
         cut = self._cut()
         below = torch.where(cut <= 0.5, cut, torch.zeros_like(cut))
         above = torch.where(cut >= 0.5, cut, torch.ones_like(cut))

@@ -48,7 +48,7 @@ class Distribution:
 
     if TYPE_CHECKING:
         # Parameters, by the names of `arg_constraints`.
-        def __getattr__(self, name: str) -> Any: ...
+        def __getattr__(self, name: str) -> Anything: ...
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -58,7 +58,7 @@ class Distribution:
         Distribution._validate_args = value
 
     def __init__(
-        self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
+        self, batch_shape: ShapeLike = (), event_shape: ShapeLike = (), validate_args: bool | None = None
     ) -> None:
         self._batch_shape = size_of(batch_shape)
         self._event_shape = size_of(event_shape)
@@ -81,7 +81,7 @@ class Distribution:
                     f"values:\n{value}"
                 )
 
-    def _init(self, validate_args: bool | None, **parameters: Any) -> None:
+    def _init(self, validate_args: bool | None, **parameters: Anything) -> None:
         """Broadcast scalar parameters and keep them under their names."""
         numbers = not any(isinstance(v, Tensor) for v in parameters.values())
         values = broadcast_all(*parameters.values())
@@ -102,7 +102,7 @@ class Distribution:
         """The shape of a single event."""
         return self._event_shape
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Any:
+    def _extended_shape(self, sample_shape: ShapeLike = ()) -> ShapeLike:
         return torch.Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _event_dims_of(self, name: str) -> int:
@@ -184,7 +184,7 @@ class Distribution:
         """All values of a discrete distribution, along a new first dimension."""
         raise NotImplementedError
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Operand) -> None:
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         events = len(value.shape) - len(self._event_shape)
@@ -207,7 +207,7 @@ class Distribution:
                 f"values:\n{value}"
             )
 
-    def _checked(self, value: Any) -> Any:
+    def _checked(self, value: Operand) -> Operand:
         if self._validate_args:
             self._validate_sample(value)
         return value

@@ -23,7 +23,7 @@ class Exponential(ExponentialFamily):
     support = constraints.nonnegative
     has_rsample = True
 
-    def __init__(self, rate: Any, validate_args: Flag = None) -> None:
+    def __init__(self, rate: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, rate=rate)
 
     @property
@@ -63,7 +63,7 @@ class Gamma(ExponentialFamily):
     support = constraints.nonnegative
     has_rsample = True
 
-    def __init__(self, concentration: Any, rate: Any, validate_args: Flag = None) -> None:
+    def __init__(self, concentration: Operand, rate: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, concentration=concentration, rate=rate)
 
     @property
@@ -81,7 +81,8 @@ class Gamma(ExponentialFamily):
     def rsample(self, sample_shape: ShapeLike = ()) -> Operand:
         shape = self._extended_shape(sample_shape)
         found = standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-        return found.clamp(min=torch.finfo(found.dtype).tiny)
+        found.detach().clamp_(min=torch.finfo(found.dtype).tiny)
+        return found
 
     def log_prob(self, value: Operand) -> Operand:
         value = self._checked(torch.as_tensor(value, dtype=self.rate.dtype))
@@ -101,7 +102,7 @@ class Chi2(Gamma):
 
     arg_constraints: ClassVar[Any] = {"df": constraints.positive}
 
-    def __init__(self, df: Any, validate_args: Flag = None) -> None:
+    def __init__(self, df: Operand, validate_args: Flag = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
     @property
@@ -116,7 +117,7 @@ class InverseGamma(Distribution):
     support = constraints.positive
     has_rsample = True
 
-    def __init__(self, concentration: Any, rate: Any, validate_args: Flag = None) -> None:
+    def __init__(self, concentration: Operand, rate: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, concentration=concentration, rate=rate)
 
     def __repr__(self) -> str:
@@ -161,7 +162,9 @@ class StudentT(Distribution):
     support = constraints.real
     has_rsample = True
 
-    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: Flag = None) -> None:
+    def __init__(
+        self, df: Operand, loc: Operand = 0.0, scale: Operand = 1.0, validate_args: Flag = None
+    ) -> None:
         self._init(validate_args, df=df, loc=loc, scale=scale)
 
     @property
@@ -184,7 +187,7 @@ class StudentT(Distribution):
         chi2 = 2 * standard_gamma(0.5 * self.df.expand(shape))
         return self.loc + self.scale * x * torch.rsqrt(chi2 / self.df)
 
-    def _norm(self) -> Any:
+    def _norm(self) -> Operand:
         return (
             self.scale.log()
             + 0.5 * self.df.log()
@@ -211,7 +214,7 @@ class FisherSnedecor(Distribution):
     support = constraints.positive
     has_rsample = True
 
-    def __init__(self, df1: Any, df2: Any, validate_args: Flag = None) -> None:
+    def __init__(self, df1: Operand, df2: Operand, validate_args: Flag = None) -> None:
         self._init(validate_args, df1=df1, df2=df2)
 
     @property

@@ -13,7 +13,7 @@ from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.maps import Transform, sum_rightmost
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.distributions.constraints import Constraint
@@ -34,7 +34,7 @@ __all__ = [
 class IndependentTransform(Transform):
     """A map whose last dimensions belong to one event."""
 
-    def __init__(self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
+    def __init__(self, base_transform: Anything, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
@@ -60,10 +60,10 @@ class IndependentTransform(Transform):
     def sign(self) -> Operand:
         return self.base_transform.sign
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return self.base_transform(x)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -81,7 +81,7 @@ class ReshapeTransform(Transform):
 
     bijective = True
 
-    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+    def __init__(self, in_shape: ShapeLike, out_shape: ShapeLike, cache_size: int = 0) -> None:
         self.in_shape, self.out_shape = torch.Size(in_shape), torch.Size(out_shape)
         if math.prod(self.in_shape) != math.prod(self.out_shape):
             raise ValueError("in_shape, out_shape have different numbers of elements")
@@ -100,13 +100,13 @@ class ReshapeTransform(Transform):
             return self
         return ReshapeTransform(self.in_shape, self.out_shape, cache_size)
 
-    def _batch(self, x: Any, shape: Any) -> tuple[int, ...]:
+    def _batch(self, x: Operand, shape: ShapeLike) -> tuple[int, ...]:
         return tuple(x.shape[: x.dim() - len(shape)])
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.reshape(self._batch(x, self.in_shape) + tuple(self.out_shape))
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return y.reshape(self._batch(y, self.out_shape) + tuple(self.in_shape))
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -168,7 +168,7 @@ class ComposeTransform(Transform):
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Operand) -> Operand:
         for part in self.parts:
             x = part(x)
         return x
@@ -216,19 +216,19 @@ class _Pieces(Transform):
     def bijective(self) -> bool:  # type: ignore[override]
         return all(t.bijective for t in self.transforms)
 
-    def _split(self, value: Any) -> Any:
+    def _split(self, value: Operand) -> Operand:
         raise NotImplementedError
 
-    def _join(self, parts: Sequence[Any]) -> Any:
+    def _join(self, parts: Sequence[Any]) -> Operand:
         raise NotImplementedError
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return self._join([t(v) for t, v in zip(self.transforms, self._split(x), strict=True)])
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return self._join([t.inv(v) for t, v in zip(self.transforms, self._split(y), strict=True)])
 
-    def _terms(self, x: Any, y: Any) -> list[Any]:
+    def _terms(self, x: Operand, y: Operand) -> list[Any]:
         triples = zip(self.transforms, self._split(x), self._split(y), strict=True)
         return [t.log_abs_det_jacobian(a, b) for t, a, b in triples]
 
@@ -236,7 +236,9 @@ class _Pieces(Transform):
 class CatTransform(_Pieces):
     """A map of its own for each piece of a value along a dimension, of given lengths."""
 
-    def __init__(self, tseq: Sequence[Any], dim: int = 0, lengths: Any = None, cache_size: int = 0) -> None:
+    def __init__(
+        self, tseq: Sequence[Any], dim: int = 0, lengths: ShapeLike = None, cache_size: int = 0
+    ) -> None:
         super().__init__(cache_size)
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
@@ -255,10 +257,10 @@ class CatTransform(_Pieces):
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
-    def _split(self, value: Any) -> Any:
+    def _split(self, value: Operand) -> Operand:
         return value.split(self.lengths, self.dim)
 
-    def _join(self, parts: Sequence[Any]) -> Any:
+    def _join(self, parts: Sequence[Any]) -> Operand:
         return torch.cat(list(parts), self.dim)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -291,10 +293,10 @@ class StackTransform(_Pieces):
             self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
         )
 
-    def _split(self, value: Any) -> Any:
+    def _split(self, value: Operand) -> Operand:
         return value.unbind(self.dim)
 
-    def _join(self, parts: Sequence[Any]) -> Any:
+    def _join(self, parts: Sequence[Any]) -> Operand:
         return torch.stack(list(parts), self.dim)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:

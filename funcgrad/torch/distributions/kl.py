@@ -95,40 +95,40 @@ def kl_divergence(p: Distribution, q: Distribution) -> Operand:
 # -- numbers: what densities ask for, and the moments that families know ----------------------------------
 
 
-def _of_normal(p: Any, q: Any) -> Any:
+def _of_normal(p: Operand, q: Operand) -> Operand:
     square = p.variance + (p.mean - q.loc) ** 2
     return -0.5 * square / q.scale**2 - q.scale.log() - 0.5 * math.log(2 * math.pi)
 
 
-def _of_exponential(p: Any, q: Any) -> Any:
+def _of_exponential(p: Operand, q: Operand) -> Operand:
     return q.rate.log() - q.rate * p.mean
 
 
-def _of_gamma(p: Any, q: Any) -> Any:
+def _of_gamma(p: Operand, q: Operand) -> Operand:
     a, rate = q.concentration, q.rate
     return a * rate.log() - torch.lgamma(a) + (a - 1) * _LOG[type(p)](p) - rate * p.mean
 
 
-def _of_gumbel(p: Any, q: Any) -> Any:
+def _of_gumbel(p: Operand, q: Operand) -> Operand:
     t = 1 / q.scale
     return -q.scale.log() - (p.mean - q.loc) * t - torch.exp(q.loc * t) * _LAPLACE_TRANSFORM[type(p)](p, t)
 
 
-def _of_beta(p: Any, q: Any) -> Any:
+def _of_beta(p: Operand, q: Operand) -> Operand:
     a, b = q.concentration1, q.concentration0
     norm = torch.lgamma(a + b) - torch.lgamma(a) - torch.lgamma(b)
     return norm + (a - 1) * _LOG[type(p)](p) + (b - 1) * _LOG1M[type(p)](p)
 
 
-def _of_pareto(p: Any, q: Any) -> Any:
+def _of_pareto(p: Operand, q: Operand) -> Operand:
     return q.alpha.log() + q.alpha * q.scale.log() - (q.alpha + 1) * _LOG[type(p)](p)
 
 
-def _of_continuous_bernoulli(p: Any, q: Any) -> Any:
+def _of_continuous_bernoulli(p: Operand, q: Operand) -> Operand:
     return q._log_norm() + torch.log1p(-q.probs) + p.mean * q.logits
 
 
-def _log_of_uniform(p: Any) -> Any:
+def _log_of_uniform(p: Operand) -> Operand:
     return (torch.xlogy(p.high, p.high) - torch.xlogy(p.low, p.low)) / (p.high - p.low) - 1
 
 
@@ -156,13 +156,13 @@ _LAPLACE_TRANSFORM: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def _by_moments(expected: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def divergence(p: Any, q: Any) -> Any:
+    def divergence(p: Operand, q: Operand) -> Operand:
         return -p.entropy() - expected(p, q)
 
     return divergence
 
 
-def _infinite(p: Any, q: Any) -> Any:
+def _infinite(p: Operand, q: Operand) -> Operand:
     like = p.mean if not isinstance(p, Cauchy) else p.loc
     return torch.full_like(like, math.inf)
 
@@ -199,18 +199,18 @@ for _type_p, _types_q in _WIDER.items():
 def _inside(
     expected: Callable[[Any, Any], Any], outside: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Any]:
-    def divergence(p: Any, q: Any) -> Any:
+    def divergence(p: Operand, q: Operand) -> Operand:
         found = -p.entropy() - expected(p, q)
         return torch.where(outside(p, q), torch.full_like(found, math.inf), found)
 
     return divergence
 
 
-def _below_zero(p: Any, q: Any) -> Any:
+def _below_zero(p: Operand, q: Operand) -> Operand:
     return p.low < 0
 
 
-def _outside_unit(p: Any, q: Any) -> Any:
+def _outside_unit(p: Operand, q: Operand) -> Operand:
     return (p.low < 0) | (p.high > 1)
 
 
@@ -226,51 +226,51 @@ for _type_q, _expected, _outside in (
 
 
 @register_kl(Uniform, Uniform)
-def _uniforms(p: Any, q: Any) -> Any:
+def _uniforms(p: Operand, q: Operand) -> Operand:
     found = ((q.high - q.low) / (p.high - p.low)).log()
     return torch.where((q.low > p.low) | (q.high < p.high), torch.full_like(found, math.inf), found)
 
 
 @register_kl(Beta, Uniform)
 @register_kl(ContinuousBernoulli, Uniform)
-def _units_uniform(p: Any, q: Any) -> Any:
+def _units_uniform(p: Operand, q: Operand) -> Operand:
     found = -p.entropy() + (q.high - q.low).log()
     return torch.where((q.high < 1) | (q.low > 0), torch.full_like(found, math.inf), found)
 
 
 @register_kl(ContinuousBernoulli, Exponential)
-def _continuous_bernoulli_exponential(p: Any, q: Any) -> Any:
+def _continuous_bernoulli_exponential(p: Operand, q: Operand) -> Operand:
     return -p.entropy() - q.rate.log() + q.rate * p.mean
 
 
 @register_kl(Pareto, Normal)
-def _pareto_normal(p: Any, q: Any) -> Any:
+def _pareto_normal(p: Operand, q: Operand) -> Operand:
     found = -p.entropy() - _of_normal(p, q)
     return torch.where(p.alpha <= 2, torch.full_like(found, math.inf), found)
 
 
 @register_kl(Pareto, Pareto)
-def _paretos(p: Any, q: Any) -> Any:
+def _paretos(p: Operand, q: Operand) -> Operand:
     found = -p.entropy() - _of_pareto(p, q)
     return torch.where(p.scale < q.scale, torch.full_like(found, math.inf), found)
 
 
 @register_kl(Cauchy, Cauchy)
-def _cauchys(p: Any, q: Any) -> Any:
+def _cauchys(p: Operand, q: Operand) -> Operand:
     # Chyzak and Nielsen (2019).
     over = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log()
     return over - (4 * p.scale * q.scale).log()
 
 
 @register_kl(Laplace, Laplace)
-def _laplaces(p: Any, q: Any) -> Any:
+def _laplaces(p: Operand, q: Operand) -> Operand:
     distance = (p.loc - q.loc).abs()
     rest = p.scale * torch.exp(-distance / p.scale)
     return (q.scale / p.scale).log() + (distance + rest) / q.scale - 1
 
 
 @register_kl(Normal, Laplace)
-def _normal_laplace(p: Any, q: Any) -> Any:
+def _normal_laplace(p: Operand, q: Operand) -> Operand:
     d = p.loc - q.loc
     z = d / p.scale
     size = p.scale * math.sqrt(2 / math.pi) * torch.exp(-0.5 * z**2) + d * torch.erf(z / math.sqrt(2))
@@ -278,24 +278,24 @@ def _normal_laplace(p: Any, q: Any) -> Any:
 
 
 @register_kl(HalfNormal, HalfNormal)
-def _half_normals(p: Any, q: Any) -> Any:
+def _half_normals(p: Operand, q: Operand) -> Operand:
     return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(InverseGamma, InverseGamma)
-def _inverse_gammas(p: Any, q: Any) -> Any:
+def _inverse_gammas(p: Operand, q: Operand) -> Operand:
     return kl_divergence(Gamma(p.concentration, p.rate), Gamma(q.concentration, q.rate))
 
 
 @register_kl(LogNormal, LogNormal)
-def _log_normals(p: Any, q: Any) -> Any:
+def _log_normals(p: Operand, q: Operand) -> Operand:
     return kl_divergence(p.base_dist, q.base_dist)
 
 
 # -- counts and classes -----------------------------------------------------------------------------------
 
 
-def _log_ratio(a: Any, b: Any) -> Any:
+def _log_ratio(a: Operand, b: Operand) -> Operand:
     """``a log(a / b)``, zero where `a` is."""
     found = a * (a / b).log()
     found = torch.where(a == 0, torch.zeros_like(found), found)
@@ -303,17 +303,17 @@ def _log_ratio(a: Any, b: Any) -> Any:
 
 
 @register_kl(Bernoulli, Bernoulli)
-def _bernoullis(p: Any, q: Any) -> Any:
+def _bernoullis(p: Operand, q: Operand) -> Operand:
     return _log_ratio(p.probs, q.probs) + _log_ratio(1 - p.probs, 1 - q.probs)
 
 
 @register_kl(Bernoulli, Poisson)
-def _bernoulli_poisson(p: Any, q: Any) -> Any:
+def _bernoulli_poisson(p: Operand, q: Operand) -> Operand:
     return -p.entropy() - (p.probs * q.rate.log() - q.rate)
 
 
 @register_kl(Binomial, Binomial)
-def _binomials(p: Any, q: Any) -> Any:
+def _binomials(p: Operand, q: Operand) -> Operand:
     if (p.total_count < q.total_count).any():
         raise NotImplementedError(
             "KL between Binomials where q.total_count > p.total_count is not implemented"
@@ -323,7 +323,7 @@ def _binomials(p: Any, q: Any) -> Any:
 
 
 @register_kl(Categorical, Categorical)
-def _categoricals(p: Any, q: Any) -> Any:
+def _categoricals(p: Operand, q: Operand) -> Operand:
     found = p.probs * (p.logits - q.logits)
     found = torch.where((q.probs == 0).expand_as(found), torch.full_like(found, math.inf), found)
     found = torch.where((p.probs == 0).expand_as(found), torch.zeros_like(found), found)
@@ -331,22 +331,22 @@ def _categoricals(p: Any, q: Any) -> Any:
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)
-def _one_hots(p: Any, q: Any) -> Any:
+def _one_hots(p: Operand, q: Operand) -> Operand:
     return _categoricals(p._categorical, q._categorical)
 
 
 @register_kl(Geometric, Geometric)
-def _geometrics(p: Any, q: Any) -> Any:
+def _geometrics(p: Operand, q: Operand) -> Operand:
     return -p.entropy() - torch.log1p(-q.probs) / p.probs - q.logits
 
 
 @register_kl(Poisson, Poisson)
-def _poissons(p: Any, q: Any) -> Any:
+def _poissons(p: Operand, q: Operand) -> Operand:
     return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
 
 @register_kl(NegativeBinomial, NegativeBinomial)
-def _negative_binomials(p: Any, q: Any) -> Any:
+def _negative_binomials(p: Operand, q: Operand) -> Operand:
     if not (p.total_count == q.total_count).all():
         raise NotImplementedError("KL between NegativeBinomials of different total_count is not implemented")
     return p.total_count * ((-p.probs).log1p() - (-q.probs).log1p()) + p.mean * (
@@ -358,14 +358,14 @@ def _negative_binomials(p: Any, q: Any) -> Any:
 
 
 @register_kl(Dirichlet, Dirichlet)
-def _dirichlets(p: Any, q: Any) -> Any:
+def _dirichlets(p: Operand, q: Operand) -> Operand:
     a, b = p.concentration, q.concentration
     total = a.sum(-1)
     norms = total.lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
     return norms + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
 
 
-def _factor_and_log_det(p: Any) -> tuple[Any, Any]:
+def _factor_and_log_det(p: Operand) -> tuple[Any, Any]:
     factor = p.scale_tril
     return factor, factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
@@ -374,7 +374,7 @@ def _factor_and_log_det(p: Any) -> tuple[Any, Any]:
 @register_kl(MultivariateNormal, LowRankMultivariateNormal)
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
-def _multivariate_normals(p: Any, q: Any) -> Any:
+def _multivariate_normals(p: Operand, q: Operand) -> Operand:
     if p.event_shape != q.event_shape:
         raise ValueError(
             "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
@@ -391,7 +391,7 @@ def _multivariate_normals(p: Any, q: Any) -> Any:
 
 
 @register_kl(Independent, Independent)
-def _independents(p: Any, q: Any) -> Any:
+def _independents(p: Operand, q: Operand) -> Operand:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError(
             "KL between Independents of different numbers of dimensions is not implemented"
@@ -400,7 +400,7 @@ def _independents(p: Any, q: Any) -> Any:
 
 
 @register_kl(TransformedDistribution, TransformedDistribution)
-def _transformed(p: Any, q: Any) -> Any:
+def _transformed(p: Operand, q: Operand) -> Operand:
     if p.transforms != q.transforms:
         raise NotImplementedError("KL between distributions of different transforms is not implemented")
     if p.event_shape != q.event_shape:

@@ -87,24 +87,24 @@ class Transform:
             return type(self)(cache_size=cache_size)
         raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Operand) -> Operand:
         if not self._cache_size:
             return self._call(x)
         if self._kept[0] is not x:
             self._kept = (x, self._call(x))
         return self._kept[1]
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Operand) -> Operand:
         if not self._cache_size:
             return self._inverse(y)
         if self._kept[1] is not y:
             self._kept = (self._inverse(y), y)
         return self._kept[0]
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         raise NotImplementedError
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -130,7 +130,7 @@ class Transform:
 
 
 class _Inverse(Transform):
-    def __init__(self, transform: Any) -> None:
+    def __init__(self, transform: Anything) -> None:
         super().__init__(transform._cache_size)
         self._inv = transform
 
@@ -162,7 +162,7 @@ class _Inverse(Transform):
 
     __hash__ = Transform.__hash__
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Operand) -> Operand:
         return self._inv._inv_call(x)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -197,10 +197,10 @@ class ExpTransform(_Simple):
 
     codomain = constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.exp()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return y.log()
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -212,11 +212,11 @@ class SigmoidTransform(_Simple):
 
     codomain = constraints.unit_interval
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         limits = torch.finfo(x.dtype)
         return torch.clamp(torch.sigmoid(x), min=limits.tiny, max=1.0 - limits.eps)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         limits = torch.finfo(y.dtype)
         y = y.clamp(min=limits.tiny, max=1.0 - limits.eps)
         return y.log() - (-y).log1p()
@@ -230,10 +230,10 @@ class SoftplusTransform(_Simple):
 
     codomain = constraints.positive
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return softplus(x)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return (-y).expm1().neg().log() + y
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -245,10 +245,10 @@ class TanhTransform(_Simple):
 
     codomain = constraints.interval(-1.0, 1.0)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.tanh()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return torch.atanh(y)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -272,10 +272,10 @@ class AbsTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.abs()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return y
 
 
@@ -286,7 +286,7 @@ class PowerTransform(Transform):
     codomain = constraints.positive
     bijective = True
 
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+    def __init__(self, exponent: Operand, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.exponent = exponent if isinstance(exponent, torch.Tensor) else torch.tensor(float(exponent))
 
@@ -302,10 +302,10 @@ class PowerTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.pow(self.exponent)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return y.pow(1 / self.exponent)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -322,7 +322,7 @@ class AffineTransform(Transform):
 
     bijective = True
 
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+    def __init__(self, loc: Operand, scale: Operand, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.loc = loc
         self.scale = scale
@@ -360,10 +360,10 @@ class AffineTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return self.loc + self.scale * x
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:
@@ -384,7 +384,7 @@ class AffineTransform(Transform):
     inverse_shape = forward_shape
 
 
-def _equal(a: Any, b: Any) -> bool:
+def _equal(a: Operand, b: Operand) -> bool:
     return bool((torch.as_tensor(a) == torch.as_tensor(b)).all().item())
 
 
@@ -399,10 +399,10 @@ class SoftmaxTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.softmax(-1)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return y.log()
 
 
@@ -418,17 +418,17 @@ class StickBreakingTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _offset(self, x: Any) -> Any:
+    def _offset(self, x: Operand) -> Operand:
         size = x.shape[-1]
         return torch.arange(size, 0, -1, dtype=x.dtype)
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         z = torch.sigmoid(x - self._offset(x).log())
         left = (1 - z).cumprod(-1)
         pad = torch.nn.functional.pad
         return pad(z, (0, 1), value=1.0) * pad(left, (1, 0), value=1.0)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         head = y[..., :-1]
         left = (1 - head.cumsum(-1)).clamp(min=torch.finfo(y.dtype).tiny)
         return head.log() - left.log() + self._offset(head).log()
@@ -459,10 +459,10 @@ class CumulativeDistributionTransform(Transform):
     def domain(self) -> Anything:
         return self.distribution.support
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return self.distribution.cdf(x)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return self.distribution.icdf(y)
 
     def log_abs_det_jacobian(self, x: Operand, y: Operand) -> Operand:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad import torch
 from funcgrad.torch.core.operand import Operand
@@ -29,10 +28,10 @@ class LowerCholeskyTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
@@ -47,11 +46,11 @@ class PositiveDefiniteTransform(Transform):
 
     __hash__ = Transform.__hash__
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         factor = LowerCholeskyTransform()(x)
         return factor @ factor.mT
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         return LowerCholeskyTransform().inv(torch.linalg.cholesky(y))
 
 
@@ -62,7 +61,7 @@ class CorrCholeskyTransform(Transform):
     codomain = constraints.corr_cholesky
     bijective = True
 
-    def _call(self, x: Any) -> Any:
+    def _call(self, x: Operand) -> Operand:
         x = torch.tanh(x)
         eps = torch.finfo(x.dtype).eps
         x = x.clamp(min=-1 + eps, max=1 - eps)
@@ -72,7 +71,7 @@ class CorrCholeskyTransform(Transform):
         r = r + torch.eye(r.shape[-1], dtype=r.dtype)
         return r * torch.nn.functional.pad(left[..., :-1], (1, 0), value=1.0)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Operand) -> Operand:
         left = 1 - torch.cumsum(y * y, dim=-1)
         shifted = torch.nn.functional.pad(left[..., :-1], (1, 0), value=1.0)
         t = _vector_of(y, -1) / _vector_of(shifted, -1).sqrt()
@@ -97,7 +96,7 @@ class CorrCholeskyTransform(Transform):
         return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
 
 
-def _lower_of(x: Any, diag: int) -> Any:
+def _lower_of(x: Operand, diag: int) -> Operand:
     """A lower triangular matrix with the elements of a vector in rows, below the diagonal."""
     size = round((0.25 + 2 * x.shape[-1]) ** 0.5 + 0.5)
     rows, columns = torch.tril_indices(size, size, diag)
@@ -106,7 +105,7 @@ def _lower_of(x: Any, diag: int) -> Any:
     return found.scatter(-1, index, x).reshape((*x.shape[:-1], size, size))
 
 
-def _vector_of(matrix: Any, diag: int) -> Any:
+def _vector_of(matrix: Operand, diag: int) -> Operand:
     """The elements of a matrix below a diagonal, row by row."""
     rows, columns = torch.tril_indices(matrix.shape[-2], matrix.shape[-1], diag)
     return matrix[..., rows, columns]

@@ -15,7 +15,7 @@ from funcgrad.torch.distributions.maps import (
     ExpTransform,
     SigmoidTransform,
 )
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, ShapeLike
 
 __all__ = [
     "RelaxedBernoulli",
@@ -33,7 +33,7 @@ class _LogitRelaxedBernoulli(Distribution):
     has_rsample = True
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Flag = None
+        self, temperature: Operand, probs: Operand = None, logits: Operand = None, validate_args: Flag = None
     ) -> None:
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
@@ -41,7 +41,7 @@ class _LogitRelaxedBernoulli(Distribution):
         name, value = ("probs", probs) if probs is not None else ("logits", logits)
         self._init(validate_args, **{name: value})
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         if name == "logits" and "probs" in self.__dict__:
             return logits_of(self.probs, is_binary=True)
         if name == "probs" and "logits" in self.__dict__:
@@ -69,18 +69,10 @@ class _LogitRelaxedBernoulli(Distribution):
         return self.temperature.log() + d - 2 * d.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
-    """A yes or no softened by a temperature."""
+class _Relaxed(TransformedDistribution):
+    """A distribution that a temperature softens; the parameters are those of its base."""
 
-    arg_constraints: ClassVar[Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.unit_interval
     has_rsample = True
-
-    def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Flag = None
-    ) -> None:
-        base = _LogitRelaxedBernoulli(temperature, probs, logits)
-        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
     @property
     def temperature(self) -> Operand:
@@ -95,6 +87,19 @@ class RelaxedBernoulli(TransformedDistribution):
         return self.base_dist.probs
 
 
+class RelaxedBernoulli(_Relaxed):
+    """A yes or no softened by a temperature."""
+
+    arg_constraints: ClassVar[Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+
+    def __init__(
+        self, temperature: Operand, probs: Operand = None, logits: Operand = None, validate_args: Flag = None
+    ) -> None:
+        base = _LogitRelaxedBernoulli(temperature, probs, logits)
+        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
+
+
 class _ExpRelaxedCategorical(Distribution):
     """The logarithm of a relaxed class (Maddison and others, 2017)."""
 
@@ -103,7 +108,7 @@ class _ExpRelaxedCategorical(Distribution):
     has_rsample = True
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Flag = None
+        self, temperature: Operand, probs: Operand = None, logits: Operand = None, validate_args: Flag = None
     ) -> None:
         self._categorical = Categorical(probs, logits)
         self.temperature = torch.as_tensor(temperature)
@@ -134,27 +139,14 @@ class _ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """A one-hot class softened by a temperature."""
 
     arg_constraints = Categorical.arg_constraints
     support = constraints.simplex
-    has_rsample = True
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: Flag = None
+        self, temperature: Operand, probs: Operand = None, logits: Operand = None, validate_args: Flag = None
     ) -> None:
         base = _ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Operand:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Operand:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Operand:
-        return self.base_dist.probs

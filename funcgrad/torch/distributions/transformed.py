@@ -59,7 +59,7 @@ class LogNormal(_Family):
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, scale: Operand, validate_args: Flag = None) -> None:
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args=validate_args)
 
     @property
@@ -94,7 +94,7 @@ class LogisticNormal(TransformedDistribution):
     support = constraints.simplex
     has_rsample = True
 
-    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, scale: Operand, validate_args: Flag = None) -> None:
         base: Distribution = Normal(loc, scale, validate_args)
         if not base.batch_shape:
             base = base.expand([1])
@@ -109,26 +109,39 @@ class LogisticNormal(TransformedDistribution):
         return self.base_dist.base_dist.scale
 
 
-class HalfNormal(_Family):
-    """The distribution of the size of a normal variable around zero."""
+class _Half(_Family):
+    """The size of a variable that is symmetric around zero."""
 
     arg_constraints: ClassVar[Any] = {"scale": constraints.positive}
     support = constraints.nonnegative
-
-    def __init__(self, scale: Any, validate_args: Flag = None) -> None:
-        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
     def scale(self) -> Operand:
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Operand:
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
     def mode(self) -> Operand:
         return torch.zeros_like(self.scale)
+
+    def cdf(self, value: Operand) -> Operand:
+        return 2 * self.base_dist.cdf(self._checked(value)) - 1
+
+    def icdf(self, value: Operand) -> Operand:
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Operand:
+        return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """The distribution of the size of a normal variable around zero."""
+
+    def __init__(self, scale: Operand, validate_args: Flag = None) -> None:
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Operand:
+        return self.scale * math.sqrt(2 / math.pi)
 
     @property
     def variance(self) -> Operand:
@@ -139,36 +152,16 @@ class HalfNormal(_Family):
         found = self.base_dist.log_prob(value) + math.log(2)
         return torch.where(value >= 0, found, -math.inf)
 
-    def cdf(self, value: Operand) -> Operand:
-        return 2 * self.base_dist.cdf(self._checked(value)) - 1
 
-    def icdf(self, value: Operand) -> Operand:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Operand:
-        return self.base_dist.entropy() - math.log(2)
-
-
-class HalfCauchy(_Family):
+class HalfCauchy(_Half):
     """The distribution of the size of a Cauchy variable around zero."""
 
-    arg_constraints: ClassVar[Any] = {"scale": constraints.positive}
-    support = constraints.nonnegative
-
-    def __init__(self, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, scale: Operand, validate_args: Flag = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
-
-    @property
-    def scale(self) -> Operand:
-        return self.base_dist.scale
 
     @property
     def mean(self) -> Operand:
         return torch.full(self._extended_shape(), math.inf, dtype=self.scale.dtype)
-
-    @property
-    def mode(self) -> Operand:
-        return torch.zeros_like(self.scale)
 
     @property
     def variance(self) -> Operand:
@@ -178,22 +171,13 @@ class HalfCauchy(_Family):
         value = self._checked(torch.as_tensor(value, dtype=self.scale.dtype))
         return torch.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
-    def cdf(self, value: Operand) -> Operand:
-        return 2 * self.base_dist.cdf(self._checked(value)) - 1
-
-    def icdf(self, value: Operand) -> Operand:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Operand:
-        return self.base_dist.entropy() - math.log(2)
-
 
 class Pareto(_Family):
     """The Pareto distribution of type 1."""
 
     arg_constraints: ClassVar[Any] = {"alpha": constraints.positive, "scale": constraints.positive}
 
-    def __init__(self, scale: Any, alpha: Any, validate_args: Flag = None) -> None:
+    def __init__(self, scale: Operand, alpha: Operand, validate_args: Flag = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
         base = Exponential(self.alpha, validate_args=validate_args)
         shape = base.batch_shape
@@ -234,7 +218,7 @@ class Gumbel(_Family):
     arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
 
-    def __init__(self, loc: Any, scale: Any, validate_args: Flag = None) -> None:
+    def __init__(self, loc: Operand, scale: Operand, validate_args: Flag = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         limits = torch.finfo(self.loc.dtype)
         base: Any = Uniform(limits.tiny, 1 - limits.eps, validate_args=validate_args)
@@ -277,7 +261,7 @@ class Weibull(_Family):
     arg_constraints: ClassVar[Any] = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
 
-    def __init__(self, scale: Any, concentration: Any, validate_args: Flag = None) -> None:
+    def __init__(self, scale: Operand, concentration: Operand, validate_args: Flag = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
         self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(torch.ones_like(self.scale), validate_args=validate_args)
@@ -315,7 +299,7 @@ class Kumaraswamy(_Family):
     }
     support = constraints.unit_interval
 
-    def __init__(self, concentration1: Any, concentration0: Any, validate_args: Flag = None) -> None:
+    def __init__(self, concentration1: Operand, concentration0: Operand, validate_args: Flag = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         base = Uniform(
             torch.full_like(self.concentration0, 0), torch.full_like(self.concentration0, 1), validate_args
@@ -327,7 +311,7 @@ class Kumaraswamy(_Family):
         ]
         super().__init__(base, transforms, validate_args=validate_args)
 
-    def _moment(self, n: int) -> Any:
+    def _moment(self, n: int) -> Operand:
         a, b = self.concentration1, self.concentration0
         shifted = 1 + n / a
         return torch.exp(b.log() + torch.lgamma(shifted) + torch.lgamma(b) - torch.lgamma(shifted + b))

@@ -42,7 +42,7 @@ def batch_mahalanobis(factor: Operand, x: Operand) -> Operand:
     return solved.squeeze(-1).pow(2).sum(-1)
 
 
-def _half_log_det(factor: Any) -> Any:
+def _half_log_det(factor: Operand) -> Operand:
     return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
@@ -53,7 +53,7 @@ class Dirichlet(ExponentialFamily):
     support = constraints.simplex
     has_rsample = True
 
-    def __init__(self, concentration: Any, validate_args: Flag = None) -> None:
+    def __init__(self, concentration: Operand, validate_args: Flag = None) -> None:
         if concentration.dim() < 1:
             raise ValueError("`concentration` parameter must be at least one-dimensional.")
         self.concentration = concentration
@@ -106,7 +106,7 @@ class Beta(ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
 
-    def __init__(self, concentration1: Any, concentration0: Any, validate_args: Flag = None) -> None:
+    def __init__(self, concentration1: Operand, concentration0: Operand, validate_args: Flag = None) -> None:
         numbers = not any(isinstance(c, torch.Tensor) for c in (concentration1, concentration0))
         if numbers:
             pair = torch.tensor([float(concentration1), float(concentration0)])
@@ -150,7 +150,40 @@ class Beta(ExponentialFamily):
         return Distribution.__repr__(self)
 
 
-class MultivariateNormal(Distribution):
+_EVENT_DIMS = {"covariance_matrix": 2, "scale_tril": 2, "precision_matrix": 2, "loc": 1, "df": 0}
+
+
+class ByMatrix(Distribution):
+    """A family with one of three matrices: a covariance, its inverse, or its factor; it has all."""
+
+    def __getattr__(self, name: str) -> Anything:
+        if name == "_unbroadcasted_scale_tril" or "_unbroadcasted_scale_tril" not in self.__dict__:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        factor = self._unbroadcasted_scale_tril
+        shape = (*self._batch_shape, *factor.shape[-2:])
+        if name == "scale_tril":
+            found = factor
+        elif name == "covariance_matrix":
+            found = factor @ factor.mT
+        elif name == "precision_matrix":
+            found = torch.cholesky_inverse(factor)
+        else:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return found.expand(shape)
+
+    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Distribution:
+        new = type(self).__new__(type(self)) if _instance is None else _instance
+        shape = size_of(batch_shape)
+        new.__dict__.update(self.__dict__)
+        for name, ndim in _EVENT_DIMS.items():
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                setattr(new, name, value.expand((*shape, *value.shape[value.dim() - ndim :])))
+        new._batch_shape = shape
+        return new
+
+
+class MultivariateNormal(ByMatrix):
     """The normal distribution of vectors, by covariance, precision, or the Cholesky factor of the first."""
 
     arg_constraints: ClassVar[Any] = {
@@ -164,10 +197,10 @@ class MultivariateNormal(Distribution):
 
     def __init__(
         self,
-        loc: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        loc: Operand,
+        covariance_matrix: Operand = None,
+        precision_matrix: Operand = None,
+        scale_tril: Operand = None,
         validate_args: Flag = None,
     ) -> None:
         given = {
@@ -198,32 +231,6 @@ class MultivariateNormal(Distribution):
         else:
             factor = factor_of_precision(precision_matrix)
         self._unbroadcasted_scale_tril = factor
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_unbroadcasted_scale_tril" or "_unbroadcasted_scale_tril" not in self.__dict__:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        factor = self._unbroadcasted_scale_tril
-        shape = (*self._batch_shape, *self._event_shape, *self._event_shape)
-        if name == "scale_tril":
-            found = factor
-        elif name == "covariance_matrix":
-            found = factor @ factor.mT
-        elif name == "precision_matrix":
-            found = torch.cholesky_inverse(factor)
-        else:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return found.expand(shape)
-
-    def expand(self, batch_shape: ShapeLike, _instance: Anything = None) -> Distribution:
-        new = type(self).__new__(type(self)) if _instance is None else _instance
-        shape = (*size_of(batch_shape), *self.event_shape)
-        new.__dict__.update(self.__dict__)
-        new.loc = self.loc.expand(shape)
-        for name in ("covariance_matrix", "scale_tril", "precision_matrix"):
-            if name in self.__dict__:
-                setattr(new, name, self.__dict__[name].expand((*shape, *self.event_shape)))
-        new._batch_shape = size_of(batch_shape)
-        return new
 
     @property
     def mean(self) -> Operand:
@@ -271,7 +278,9 @@ class LowRankMultivariateNormal(Distribution):
     support = constraints.real_vector
     has_rsample = True
 
-    def __init__(self, loc: Any, cov_factor: Any, cov_diag: Any, validate_args: Flag = None) -> None:
+    def __init__(
+        self, loc: Operand, cov_factor: Operand, cov_diag: Operand, validate_args: Flag = None
+    ) -> None:
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
         size = tuple(loc.shape[-1:])
@@ -289,7 +298,7 @@ class LowRankMultivariateNormal(Distribution):
         self.cov_diag = cov_diag.expand((*batch, *size))
         super().__init__(batch, size, validate_args=validate_args)
 
-    def _capacitance(self) -> Any:
+    def _capacitance(self) -> Operand:
         """The Cholesky factor of ``I + W' D^-1 W``."""
         w = self.cov_factor
         m = w.shape[-1]
@@ -326,7 +335,7 @@ class LowRankMultivariateNormal(Distribution):
         d = torch.randn(shape, dtype=self.loc.dtype)
         return self.loc + batch_mv(self.cov_factor, w) + self.cov_diag.sqrt() * d
 
-    def _log_det(self) -> Any:
+    def _log_det(self) -> Operand:
         return 2 * _half_log_det(self._capacitance()) + self.cov_diag.log().sum(-1)
 
     def log_prob(self, value: Operand) -> Operand:
@@ -341,7 +350,7 @@ class LowRankMultivariateNormal(Distribution):
         return 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det())
 
 
-class Wishart(ExponentialFamily):
+class Wishart(ByMatrix, ExponentialFamily):
     """The Wishart distribution of positive definite matrices."""
 
     arg_constraints: ClassVar[Any] = {
@@ -355,18 +364,23 @@ class Wishart(ExponentialFamily):
 
     def __init__(
         self,
-        df: Any,
-        covariance_matrix: Any = None,
-        precision_matrix: Any = None,
-        scale_tril: Any = None,
+        df: Operand,
+        covariance_matrix: Operand = None,
+        precision_matrix: Operand = None,
+        scale_tril: Operand = None,
         validate_args: Flag = None,
     ) -> None:
-        given = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
+        given = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
         if len(given) != 1:
             raise ValueError(
                 "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
             )
-        matrix = given[0]
+        [(name, matrix)] = given.items()
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch dimensions"
@@ -383,16 +397,9 @@ class Wishart(ExponentialFamily):
             factor = torch.linalg.cholesky(covariance_matrix)
         else:
             factor = factor_of_precision(precision_matrix)
-        self.scale_tril = factor.expand((*batch, *event))
+        setattr(self, name, matrix.expand((*batch, *event)))
+        self._unbroadcasted_scale_tril = factor
         super().__init__(batch, event, validate_args=validate_args)
-
-    @property
-    def covariance_matrix(self) -> Operand:
-        return self.scale_tril @ self.scale_tril.mT
-
-    @property
-    def precision_matrix(self) -> Operand:
-        return torch.cholesky_inverse(self.scale_tril)
 
     @property
     def mean(self) -> Operand:
@@ -411,18 +418,36 @@ class Wishart(ExponentialFamily):
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self.df.view((*self._batch_shape, 1, 1)) * (v.pow(2) + outer)
 
-    def rsample(self, sample_shape: ShapeLike = (), max_try_correction: object = None) -> Operand:
-        # Bartlett's decomposition: chi variables on the diagonal, normal ones below it.
-        p = self._event_shape[-1]
+    def rsample(self, sample_shape: ShapeLike = (), max_try_correction: int | None = None) -> Operand:
+        sample = self._bartlett(tuple(sample_shape))
+        # PyTorch means to draw singular matrices anew, and draws those anew that are not.
+        drawn_anew = self._rows_of(self.support.check(sample))
+        for _ in range(10 if max_try_correction is None else max_try_correction):
+            if not drawn_anew.any():
+                break
+            again = self._bartlett((int(drawn_anew.sum()),))
+            sample[drawn_anew] = again
+            drawn_anew[drawn_anew.clone()] = self._rows_of(~self.support.check(again))
+        return sample
+
+    def _rows_of(self, found: Operand) -> Operand:
+        """For each draw, whether it is so of one of the batch."""
+        return found.amax(self._batch_dims) if self._batch_shape else found
+
+    @property
+    def _batch_dims(self) -> list[int]:
+        return [-(k + 1) for k in range(len(self._batch_shape))]
+
+    def _bartlett(self, sample_shape: tuple[int, ...]) -> Operand:
+        """Bartlett's decomposition: chi variables on the diagonal, normal ones below it."""
+        p, eps = self._event_shape[-1], torch.finfo(self.df.dtype).eps
         shape = (*sample_shape, *self._batch_shape)
         halves = 0.5 * (self.df.unsqueeze(-1) - torch.arange(p, dtype=self.df.dtype))
-        chi = (
-            (2 * standard_gamma(halves.expand((*shape, p)))).clamp(min=torch.finfo(self.df.dtype).tiny).sqrt()
-        )
+        chi = (2 * standard_gamma(halves.expand((*shape, p)))).clamp(min=torch.finfo(self.df.dtype).tiny)
         rows, columns = torch.tril_indices(p, p, -1)
         below = chi.new_zeros((*shape, p, p))
         below[..., rows, columns] = torch.randn((*shape, len(rows)), dtype=chi.dtype)
-        factor = self.scale_tril @ (chi.diag_embed() + below)
+        factor = self.scale_tril @ (chi.sqrt().clamp(min=eps).diag_embed() + below)
         return factor @ factor.mT
 
     def log_prob(self, value: Operand) -> Operand:
@@ -454,7 +479,7 @@ class LKJCholesky(Distribution):
     arg_constraints: ClassVar[Any] = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
 
-    def __init__(self, dim: int, concentration: Any = 1.0, validate_args: Flag = None) -> None:
+    def __init__(self, dim: int, concentration: Operand = 1.0, validate_args: Flag = None) -> None:
         if dim < 2:
             raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
         self.dim = dim
@@ -462,7 +487,7 @@ class LKJCholesky(Distribution):
         self.concentration = concentration if like else torch.tensor(float(concentration))
         super().__init__(self.concentration.size(), (dim, dim), validate_args)
 
-    def _rows(self) -> Any:
+    def _rows(self) -> Operand:
         """The beta distribution of the squared lengths of the rows below the diagonal."""
         marginal = self.concentration + 0.5 * (self.dim - 2)
         offset = torch.arange(self.dim - 1, dtype=self.concentration.dtype)

@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.nn import functional, init, modules, parallel, utils
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from funcgrad.torch.nn.layers import (
@@ -40,6 +38,7 @@ from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parallel import DataParallel
 from funcgrad.torch.nn.parameter import Buffer, Parameter, UninitializedParameter
+from funcgrad.types import Anything
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Buffer",
@@ -71,7 +70,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     raise missing(__name__, name)
 

@@ -26,7 +26,7 @@ _NO_INPUTS = (
 class Watch:
     """One call of a module with backward hooks."""
 
-    def __init__(self, module: Any, hooks: list[Any], pre_hooks: list[Any], count: int) -> None:
+    def __init__(self, module: Anything, hooks: list[Any], pre_hooks: list[Any], count: int) -> None:
         self.module = module
         self.hooks, self.pre_hooks = hooks, pre_hooks
         self.count = count

@@ -33,7 +33,7 @@ class Numbered(Module):
         for k, module in enumerate(modules):
             self.add_module(str(k), module)
 
-    def _key(self, index: Any) -> str:
+    def _key(self, index: Anything) -> str:
         try:
             return list(self._modules)[position(index, len(self))]
         except IndexError:
@@ -45,10 +45,10 @@ class Numbered(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())
 
-    def __setitem__(self, index: Any, module: Module) -> None:
+    def __setitem__(self, index: Anything, module: Module) -> None:
         setattr(self, self._key(index), module)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: Anything) -> None:
         held = list(self._modules.values())
         del held[index if isinstance(index, slice) else position(index, len(held))]
         self._replace(held)
@@ -58,14 +58,13 @@ class Numbered(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self, index: int, module: Module) -> Numbered:
-        """Add a module before the one at `index`; returns the container."""
+    def put_before(self, index: int, module: Module) -> None:
+        """Add a module before the one at `index`."""
         held = list(self._modules.values())
         if not -len(held) <= index <= len(held):
             raise IndexError(f"Index out of range: {index}")
         held.insert(index, module)
         self._replace(held)
-        return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end; returns the container."""
@@ -99,7 +98,12 @@ class Sequential(Numbered):
     )
     """
 
-    def __init__(self, *args: Any) -> None:
+    def insert(self, index: int, module: Module) -> Self:
+        """Add a module before the one at `index`; returns the container."""
+        self.put_before(index, module)
+        return self
+
+    def __init__(self, *args: Anything) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             for name, module in args[0].items():
@@ -107,19 +111,19 @@ class Sequential(Numbered):
         else:
             self._replace(args)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Anything) -> Anything:
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._modules.items())[index]))
         return self._modules[self._key(index)]
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: Anything) -> Sequential:
         if not isinstance(other, Sequential):
             raise ValueError(
                 f"add operator supports only objects of Sequential class, but {type(other)} is given."
             )
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Any:
+    def __iadd__(self, other: Anything) -> Self:
         return self.extend(list(other))
 
     def __mul__(self, times: int) -> Sequential:
@@ -151,12 +155,16 @@ class ModuleList(Numbered):
         if modules is not None:
             self.extend(modules)
 
-    def __getitem__(self, index: Any) -> Any:
+    def insert(self, index: int, module: Module) -> None:
+        """Add a module before the one at `index`."""
+        self.put_before(index, module)
+
+    def __getitem__(self, index: Anything) -> Anything:
         if isinstance(index, slice):
             return type(self)(list(self._modules.values())[index])
         return self._modules[self._key(index)]
 
-    def __iadd__(self, modules: Iterable[Module]) -> Any:
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
@@ -187,12 +195,12 @@ class ModuleDict(Module):
     ['act']
     """
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: Anything = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Anything:
         return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
@@ -272,12 +280,12 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Anything) -> Anything:
         if isinstance(index, slice):
             return type(self)([getattr(self, str(k)) for k in range(*index.indices(self._size))])
         return getattr(self, str(position(index, self._size)))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Anything, value: Anything) -> None:
         setattr(self, str(position(index, self._size)), held(value))
 
     def __len__(self) -> int:
@@ -286,7 +294,7 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return iter([self[k] for k in range(self._size)])
 
-    def __iadd__(self, values: Iterable[Any]) -> Any:
+    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
         return self.extend(values)
 
     def append(self, value: object) -> ParameterList:
@@ -317,18 +325,18 @@ class ParameterDict(Module):
     ['w']
     """
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(self, parameters: Anything = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
             self.update(parameters)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Anything:
         if key not in self._keys:
             raise KeyError(key)
         return getattr(self, key)
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: Anything) -> None:
         if not isinstance(key, str):
             raise TypeError(
                 "Index given to ParameterDict cannot be used as a key as it is not a string (type is "

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.layout import filled_as
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.creating.random import Generator, generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Array, Number
+from funcgrad.types import Anything, Array, Number
 
 __all__ = [
     "calculate_gain",
@@ -80,15 +80,18 @@ def drawn(name: str, tensor: Tensor, generator: Generator | None = None) -> Arra
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Numbers between `a` and `b`."""
-    value = tensor._value
-    return put(tensor, generator_of(generator).uniform(value.shape, value.dtype, a, b))
+    rng, dtype = generator_of(generator), tensor._value.dtype
+    return put(tensor, filled_as(tensor._value, lambda shape: rng.uniform(shape, dtype, a, b)))
 
 
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Normal numbers."""
-    return put(tensor, drawn("randn", tensor, generator) * std + mean)
+    rng, value = generator_of(generator), tensor._value
+    compact = bool(value.flags.c_contiguous)
+    drawn = filled_as(value, lambda shape: rng.normal(shape, value.dtype, contiguous=compact))
+    return put(tensor, drawn * std + mean)
 
 
 def trunc_normal_(
@@ -251,7 +254,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     name = function.__name__
 
-    def old(*args: Any, **kwargs: Any) -> Tensor:
+    def old(*args: Operand, **kwargs: Anything) -> Tensor:
         warnings.warn(
             f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
             FutureWarning,

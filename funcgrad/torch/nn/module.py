@@ -46,7 +46,7 @@ class Module(Calls, State, Parts):
 
     training: bool
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: Anything) -> None:
         super().__init_subclass__(**options)
         # In the arguments of `fg.jit` and its like a module stands for its parameters and buffers.
         register_module(cls)
@@ -54,13 +54,13 @@ class Module(Calls, State, Parts):
     call_super_init = False
     dump_patches = False
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Anything, **kwargs: Anything) -> Anything:
         """A module, which has nothing yet; a layer of ours for a device that is not here is refused."""
         if kwargs.get("device") is not None and cls.__module__.startswith("funcgrad."):
             require_cpu(kwargs["device"])
         return super().__new__(cls)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Anything, **kwargs: Anything) -> None:
         if args or kwargs:
             name = type(self).__name__
             if kwargs:
@@ -84,14 +84,14 @@ class Module(Calls, State, Parts):
 
     # -- attributes ------------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         held = self.__dict__
         for table in _TABLES:
             if table in held and name in held[table]:
                 return held[table][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Anything) -> None:
         held = self.__dict__
         if isinstance(value, Parameter):
             _require_init(held, "parameters")
@@ -111,7 +111,7 @@ class Module(Calls, State, Parts):
         else:
             object.__setattr__(self, name, value)
 
-    def _set_existing(self, name: str, value: Any) -> bool:
+    def _set_existing(self, name: str, value: Anything) -> bool:
         """Store what replaces a parameter, module or buffer; False if there is none of that name."""
         held = self.__dict__
         kind = _typename(value)
@@ -286,6 +286,9 @@ class Module(Calls, State, Parts):
         """Convert floating-point parameters and buffers to float16; returns the module."""
         return self.to(ALL_DTYPES["float16"])
 
+    def compile(self, *args: object, **kwargs: object) -> None:
+        """Accepted, and nothing changes: `fg.jit` compiles functions that take the module."""
+
     def cpu(self) -> Module:
         """The module itself: values live in NumPy's memory."""
         return self
@@ -333,7 +336,7 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-def _typename(x: Any) -> str:
+def _typename(x: Anything) -> str:
     if isinstance(x, Tensor):
         return str(x.type())
     kind = type(x)
@@ -353,7 +356,7 @@ def _remove(held: dict[str, Any], name: str, *tables: str) -> None:
     held["_non_persistent_buffers_set"].discard(name)
 
 
-def _check_name(module: Module, name: Any, what: str, table: str) -> None:
+def _check_name(module: Module, name: Anything, what: str, table: str) -> None:
     if "_parameters" not in module.__dict__:
         raise AttributeError(f"cannot assign {what} before Module.__init__() call")
     if not isinstance(name, str):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook, registered
 from funcgrad.torch.nn.backward_hooks import watched_inputs, watched_outputs
+from funcgrad.types import Anything
 
 __all__ = [
     "HOOK_TABLES",
@@ -58,7 +60,7 @@ class Calls:
     _backward_hooks: dict[int, Callable[..., Any]]
     _backward_pre_hooks: dict[int, Callable[..., Any]]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Anything, **kwargs: Anything) -> Anything:
         held = self.__dict__
         if not (
             held["_forward_hooks"]
@@ -70,7 +72,7 @@ class Calls:
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Anything:
         for hook in hooks_of(self, "_forward_pre_hooks"):
             args, kwargs = _before(self, hook, args, kwargs)
         hooks, pre_hooks = hooks_of(self, "_backward_hooks"), hooks_of(self, "_backward_pre_hooks")
@@ -79,13 +81,13 @@ class Calls:
             return watched_outputs(watch, self._forward_with_hooks(args, kwargs))
         return self._forward_with_hooks(args, kwargs)
 
-    def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Anything:
         try:
             out = self.forward(*args, **kwargs)
         except Exception:
             for hook in hooks_of(self, "_forward_hooks"):
                 if hook.always_call:
-                    _after(self, hook, args, kwargs, None)
+                    _after_an_error(self, hook, args, kwargs)
             raise
         for hook in hooks_of(self, "_forward_hooks"):
             out = _after(self, hook, args, kwargs, out)
@@ -168,7 +170,7 @@ register_module_full_backward_hook = _global_hook(
 )
 
 
-def _before(module: Calls, hook: Hook, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _before(module: Calls, hook: Hook, args: Anything, kwargs: Anything) -> tuple[Any, Any]:
     if hook.with_kwargs:
         found = hook.call(module, args, kwargs)
         if found is None:
@@ -184,6 +186,18 @@ def _before(module: Calls, hook: Hook, args: Any, kwargs: Any) -> tuple[Any, Any
     return found if isinstance(found, tuple) else (found,), kwargs
 
 
-def _after(module: Calls, hook: Hook, args: Any, kwargs: Any, out: Any) -> Any:
+def _after_an_error(module: Calls, hook: Hook, args: Anything, kwargs: Anything) -> None:
+    """A hook that is always called; what it raises itself is only told of."""
+    try:
+        _after(module, hook, args, kwargs, None)
+    except Exception as error:  # noqa: BLE001 - the error of forward is the one that goes on
+        warnings.warn(
+            "module forward hook with ``always_call=True`` raised an exception that was silenced as another "
+            f"error was raised in forward: {error}",
+            stacklevel=2,
+        )
+
+
+def _after(module: Calls, hook: Hook, args: Anything, kwargs: Anything, out: Anything) -> Anything:
     found = hook.call(module, args, kwargs, out) if hook.with_kwargs else hook.call(module, args, out)
     return out if found is None else found

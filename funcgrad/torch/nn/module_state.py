@@ -80,7 +80,7 @@ class State:
         """Take back what `get_extra_state` gave."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: Anything, prefix: str, keep_vars: bool) -> None:
         for table, skipped in (("_parameters", ()), ("_buffers", self._non_persistent_buffers_set)):
             for name, t in self.__dict__[table].items():
                 if t is not None and name not in skipped:
@@ -115,9 +115,9 @@ class State:
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: Anything,
         prefix: str,
-        local_metadata: Any,
+        local_metadata: Anything,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -147,7 +147,7 @@ class State:
                     unexpected_keys.append(key)
 
     def _load_one(
-        self, name: str, held: Tensor, key: str, given: Any, assign: bool, errors: list[str]
+        self, name: str, held: Tensor, key: str, given: Anything, assign: bool, errors: list[str]
     ) -> None:
         if not isinstance(given, Tensor):
             errors.append(
@@ -172,7 +172,7 @@ class State:
         held._version_box[0] += 1
 
     def _load_extra_state(
-        self, state_dict: Any, prefix: str, strict: bool, missing: list[str], unexpected: list[str]
+        self, state_dict: Anything, prefix: str, strict: bool, missing: list[str], unexpected: list[str]
     ) -> None:
         key = f"{prefix}_extra_state"
         if type(self).set_extra_state is not State.set_extra_state:
@@ -204,9 +204,9 @@ class State:
 
 def _load_into(
     module: State,
-    state: Any,
+    state: Anything,
     prefix: str,
-    metadata: Any,
+    metadata: Anything,
     assign: bool,
     strict: bool,
     missing: list[str],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.module import Module
 from funcgrad.types import Anything
@@ -19,7 +17,9 @@ class DataParallel(Module):
     (torch.Size([3, 1]), ['module.weight', 'module.bias'])
     """
 
-    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+    def __init__(
+        self, module: Anything, device_ids: Anything = None, output_device: Anything = None, dim: int = 0
+    ) -> None:
         super().__init__()
         self.dim = dim
         self.module = module

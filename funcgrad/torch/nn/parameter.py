@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import ArrayLike, ShapeLike
+from funcgrad.types import Anything, ArrayLike, ShapeLike
 
 __all__ = ["Buffer", "Parameter", "UninitializedParameter"]
 
@@ -23,9 +24,13 @@ class Parameter(Tensor):
 
     __module__ = "funcgrad.torch.nn"
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Anything:
         if data is None:
             data = FUNCTIONS["empty"](0)
+        if requires_grad and data._inference and not MODES.inference:
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         return owning(cls, own(data), requires_grad)
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
@@ -41,7 +46,7 @@ class Parameter(Tensor):
             found = memo[id(self)] = owning(type(self), own(self).copy(), self._rg)
         return found  # type: ignore[no-any-return]
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Anything) -> Anything:
         return rebuilt, (type(self), own(self), self._rg)
 
 
@@ -64,7 +69,7 @@ class Buffer(Tensor):
 
     __module__ = "funcgrad.torch.nn"
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Anything:
         if data is None:
             data = FUNCTIONS["empty"](0)
         t = owning(cls, own(data), False)
@@ -78,10 +83,10 @@ class Buffer(Tensor):
 class UninitializedParameter(Parameter):
     """A parameter of a lazy layer before its first call: without memory, so that nothing can be computed."""
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Anything = None, dtype: Anything = None) -> Anything:
         return owning(cls, own(FUNCTIONS["empty"](0, dtype=dtype)), requires_grad)
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, requires_grad: bool = True, device: Anything = None, dtype: Anything = None) -> None:
         """What `__new__` has done."""
 
     @property

@@ -11,6 +11,7 @@ _MODULES = (
     "pointwise.arithmetic",
     "pointwise.operators",
     "pointwise.elementwise",
+    "pointwise.pairs",
     "pointwise.comparisons",
     "movement",
     "places.parts",

@@ -10,7 +10,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Anything
 
 __all__ = ["APART", "EXACT_RESULTS", "FIRST_TENSORS", "ONE_TENSOR", "accepting"]
 
@@ -166,7 +168,7 @@ def with_other_words(f: Callable[..., Any], name: str) -> Callable[..., Any]:
         return f
 
     @functools.wraps(f)
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: Operand, **kwargs: Anything) -> Operands:
         if kwargs:
             if axis and "axis" in kwargs:
                 kwargs["dim"] = kwargs.pop("axis")
@@ -185,7 +187,7 @@ def with_second_tensor(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The function, which refuses a number as its second argument."""
 
     @functools.wraps(f)
-    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+    def function(input: Operand, *args: Operand, **kwargs: Anything) -> Operands:
         if args and isinstance(args[0], bool | int | float | complex):
             kind, word = type(args[0]).__name__, SECOND_TENSORS[name]
             raise TypeError(f"{name}(): argument '{word}' (position 2) must be Tensor, not {kind}")
@@ -198,7 +200,7 @@ def with_rank_zero(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function, for which a tensor without dimensions has one of one element."""
 
     @functools.wraps(f)
-    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+    def function(input: Operand, *args: Operand, **kwargs: Anything) -> Operands:
         if not isinstance(input, Tensor) or input._value.shape or not (args or kwargs):
             return f(input, *args, **kwargs)
         whole = [t.reshape(1) if isinstance(t, Tensor) and not t._value.shape else t for t in args]
@@ -215,7 +217,7 @@ def without_complex(f: Callable[..., Any], error: type[Exception], message: str)
     """The function, which refuses complex tensors with this error."""
 
     @functools.wraps(f)
-    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+    def function(input: Operand, *args: Operand, **kwargs: Anything) -> Operands:
         if isinstance(input, Tensor) and input._value.dtype.kind == "c":
             raise error(message.format(kind=input.type()[6:-6]))
         return f(input, *args, **kwargs)

@@ -13,7 +13,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import published
-from funcgrad.types import AxisLike, Number
+from funcgrad.types import Anything, Array, AxisLike, Number
 
 __all__: list[str] = []
 
@@ -38,7 +38,7 @@ def cumulative_trapezoid(y: Tensor, x: Operand = None, *, dx: Number = 1, dim: i
     return (pairs * _widths(x, y, dim) / 2.0).cumsum(dim)
 
 
-def _widths(x: Tensor, y: Tensor, dim: int) -> Any:
+def _widths(x: Tensor, y: Tensor, dim: int) -> Operand:
     found = x.diff(dim=-1 if len(x._value.shape) == 1 else dim)
     if len(x._value.shape) == 1:
         ndim = len(y._value.shape)
@@ -67,12 +67,12 @@ def gradient(
     )
 
 
-def _static(h: Any) -> Any:
+def _static(h: Array) -> Anything:
     return tuple(h.tolist()) if isinstance(h, np.ndarray) and h.shape else float(h)
 
 
 @op("CatBackward0")
-def _gradient(x: Any, axis: int, spacing: Any, edge_order: int) -> Any:
+def _gradient(x: Array, axis: int, spacing: Anything, edge_order: int) -> Array:
     step = np.array(spacing) if isinstance(spacing, tuple) else spacing
     gradient_of: Any = np.gradient
     return gradient_of(x, step, axis=axis, edge_order=edge_order).astype(x.dtype)

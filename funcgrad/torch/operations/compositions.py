@@ -11,14 +11,14 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.errors import dim_of
-from funcgrad.torch.core.inplace import in_place
+from funcgrad.torch.core.inplace import in_place, require_no_history
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, method, wrap
 from funcgrad.torch.operations.creating.creation import shape_of
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, take_out, with_out
-from funcgrad.types import ArrayLike, AxisLike, Number, ShapeLike
+from funcgrad.types import Anything, Array, ArrayLike, AxisLike, Device, DTypeLike, Number, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.operations.creating.random import Generator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def _late(module: str, name: str) -> Any:
+def _late(module: str, name: str) -> Anything:
     return getattr(import_module(f"funcgrad.torch.{module}"), name)
 
 
@@ -36,7 +36,7 @@ def _late(module: str, name: str) -> Any:
 def _changing(name: str) -> None:
     """``name_``: the function of `nn.functional`, in place."""
 
-    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def function(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
         return _late("nn.functional", name)(input, *args, **kwargs)
 
     FUNCTIONS[f"{name}_"] = in_place(function, f"{name}_")
@@ -47,7 +47,7 @@ for _name in ("alpha_dropout", "celu", "dropout", "feature_alpha_dropout", "rrel
 
 
 def _method_of_functional(name: str) -> None:
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
         return _late("nn.functional", name)(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
@@ -59,7 +59,7 @@ for _name in ("hardshrink", "prelu"):
 
 
 @published("feature_dropout")
-def _feature_dropout(input: Tensor, p: float, train: bool) -> Any:
+def _feature_dropout(input: Tensor, p: float, train: bool) -> Operand:
     """Whole channels set to zero."""
     shape = (*input._value.shape[:2], *[1] * (len(input._value.shape) - 2))
     kept = FUNCTIONS["bernoulli"](FUNCTIONS["empty"](shape, dtype=input.dtype), 1.0 - p)
@@ -73,14 +73,14 @@ for _name in ("conj_physical", "polygamma"):
 
 
 def _copied(part: Callable[..., Any]) -> Callable[..., Any]:
-    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def function(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
         found = part(input, *args, **kwargs)
         return tuple([t.clone() for t in found]) if isinstance(found, tuple | list) else found.clone()
 
     return function
 
 
-def _sliced(input: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def _sliced(input: Tensor, dim: int = 0, start: Array = None, end: Array = None, step: int = 1) -> Operand:
     return input[(*[slice(None)] * (dim % len(input._value.shape)), slice(start, end, step))]
 
 
@@ -163,7 +163,7 @@ def histogram(
 # -- short-time spectra -----------------------------------------------------------------------------------
 
 
-def _window_of(window: Any, length: int, n_fft: int, dtype: Any) -> Any:
+def _window_of(window: ShapeLike, length: int, n_fft: int, dtype: DTypeLike) -> Operand:
     found = FUNCTIONS["ones"](length, dtype=dtype) if window is None else window
     before = (n_fft - length) // 2
     return _late("nn.functional", "pad")(found, (before, n_fft - length - before))
@@ -288,9 +288,11 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     )
 
 
-def _map(self: Tensor, *others: Any) -> Any:
+def _map(self: Tensor, *others: Operand) -> Operand:
     """Replace every element by what a function makes of it and of others' elements."""
     *tensors, function = others
+    for t in (self, *tensors):
+        require_no_history(t, "map2_" if len(tensors) > 1 else "map_")
     spread = np.broadcast_arrays(self._value, *[t._value for t in tensors])
     values = [
         function(*[x.item() for x in row]) for row in zip(*[s.reshape(-1) for s in spread], strict=True)
@@ -298,12 +300,12 @@ def _map(self: Tensor, *others: Any) -> Any:
     return self.copy_(wrap(np.asarray(values, self._value.dtype).reshape(self._value.shape)))
 
 
-def _dim_order(self: Tensor, **options: Any) -> tuple[int, ...]:
+def _dim_order(self: Tensor, **options: Anything) -> tuple[int, ...]:
     """The dimensions by how far apart their elements lie."""
     return tuple(np.argsort([-s for s in self._value.strides], kind="stable").tolist())
 
 
-def _as_subclass(self: Tensor, cls: type) -> Any:
+def _as_subclass(self: Tensor, cls: type) -> Operand:
     """The same memory and history, as an instance of a subclass."""
     if not issubclass(cls, Tensor):
         raise TypeError(f"cls must be a subclass of Tensor, got {cls.__name__}")
@@ -312,17 +314,19 @@ def _as_subclass(self: Tensor, cls: type) -> Any:
     return found
 
 
-def _to_dense(self: Tensor, dtype: Any = None, **options: Any) -> Any:
+def _to_dense(self: Tensor, dtype: DTypeLike = None, **options: Anything) -> Operand:
     """The tensor itself: all are dense."""
     return self if dtype is None else self.to(dtype)
 
 
-def _is_false(self: Tensor, *args: Any) -> bool:
+def _is_false(self: Tensor, *args: Operand) -> bool:
     """False: there is no page-locked or shared memory here."""
     return False
 
 
-def _new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, **options: Any) -> Any:
+def _new_empty_strided(
+    self: Tensor, size: ShapeLike, stride: ShapeLike, dtype: DTypeLike = None, **options: Anything
+) -> Operand:
     """A new tensor of the dtype of this one."""
     return FUNCTIONS["empty_strided"](size, stride, dtype=dtype or self.dtype, **options)
 
@@ -341,7 +345,7 @@ for _name, _function in {
     setattr(Tensor, _name, _function)
 
 
-def _autocast_off(device_type: Any = None) -> bool:
+def _autocast_off(device_type: Device = None) -> bool:
     """False: numbers stay in the dtype that they have."""
     return False
 
@@ -357,7 +361,7 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 @op("RenormBackward0")
-def _renorm(x: Any, p: float, axis: int, most: float) -> Any:
+def _renorm(x: Array, p: float, axis: int, most: float) -> Array:
     moved = np.moveaxis(x, axis, 0)
     size = np.linalg.norm(np.reshape(moved, (moved.shape[0], -1)), p, axis=1)
     scale = np.where(size > most, most / (size + 1e-7), np.ones((), x.dtype))
@@ -373,7 +377,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Operand:
 
 
 def _function_of(name: str) -> None:
-    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def function(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
         return getattr(input, name)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name

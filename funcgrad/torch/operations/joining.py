@@ -10,17 +10,17 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.dtypes import promote
 from funcgrad.torch.core.errors import dim_of, dims_of
-from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.movement import ints
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
-from funcgrad.types import AxisLike, Number, ShapeLike
+from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.types import Anything, Array, Arrays, AxisLike, Number, ShapeLike
 
 __all__: list[str] = []
 
 
-def _promoted(tensors: Any) -> Any:
+def _promoted(tensors: Arrays) -> Operands:
     dtype = tensors[0]._value.dtype
     for t in tensors[1:]:
         dtype = promote(dtype, t._value.dtype)
@@ -28,7 +28,7 @@ def _promoted(tensors: Any) -> Any:
 
 
 @op("CatBackward0")
-def _cat(*values: Any) -> Any:
+def _cat(*values: Array) -> Array:
     *arrays, axis, dtype = values
     return np.concatenate([a.astype(dtype) if a.dtype != dtype else a for a in arrays], axis)
 
@@ -66,7 +66,7 @@ def cat(tensors: Operand, dim: int = 0, *, axis: int | None = None) -> Operand:
 
 
 @op("StackBackward0")
-def _stack(*values: Any) -> Any:
+def _stack(*values: Array) -> Array:
     *arrays, axis, dtype = values
     return np.stack([a.astype(dtype) if a.dtype != dtype else a for a in arrays], axis)
 
@@ -119,7 +119,7 @@ def column_stack(tensors: Operand) -> Operand:
 
 
 @op("RepeatBackward0")
-def _repeat(x: Any, counts: tuple[int, ...]) -> Any:
+def _repeat(x: Array, counts: tuple[int, ...]) -> Array:
     return np.tile(x, counts)
 
 
@@ -143,7 +143,7 @@ def tile(input: Tensor, *dims: AxisLike) -> Operand:
 
 
 @op("ViewBackward0")
-def _interleaved(x: Any, counts: Any, axis: Any) -> Any:
+def _interleaved(x: Array, counts: Anything, axis: AxisLike) -> Array:
     return np.repeat(x, np.asarray(counts), axis=axis)
 
 
@@ -158,6 +158,12 @@ def repeat_interleave(
     given = repeats._value if isinstance(repeats, Tensor) else repeats
     counts = tuple(np.asarray(given).reshape(-1).tolist()) if np.ndim(given) else int(given)
     at = None if dim is None else dim_of(dim, len(input._value.shape))
+    size = input._value.size if at is None else input._value.shape[at]
+    if not isinstance(counts, int) and len(counts) not in (1, size):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{len(counts)} and input.size({-1 if at is None else at}) = {size}"
+        )
     return apply(_interleaved, (input,), (counts, at))
 
 
@@ -165,12 +171,12 @@ def repeat_interleave(
 
 
 @op("FlipBackward0")
-def _flip(x: Any, axes: tuple[int, ...]) -> Any:
+def _flip(x: Array, axes: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(np.flip(x, axes)) if type(x) is np.ndarray else np.flip(x, axes)
 
 
 @op("FlipBackward0")
-def _flip_of_nothing(x: Any, axes: Any) -> Any:
+def _flip_of_nothing(x: Array, axes: AxisLike) -> Array:
     return x.copy()
 
 
@@ -198,13 +204,14 @@ def flipud(input: Tensor) -> Operand:
 
 
 @op("RollBackward0")
-def _roll(x: Any, shifts: Any, axes: Any) -> Any:
+def _roll(x: Array, shifts: Anything, axes: AxisLike) -> Array:
     return np.roll(x, shifts, axes)
 
 
 @operation()
 def roll(input: Tensor, shifts: ShapeLike, dims: AxisLike = None) -> Operand:
     """Elements moved along dimensions; what falls off comes back in."""
+    shifts, dims = [int(x) if isinstance(x, np.integer) else x for x in (shifts, dims)]
     shifts = shifts if isinstance(shifts, int) else tuple(shifts)
     if shifts == ():
         raise RuntimeError("`shifts` required")
@@ -224,7 +231,7 @@ def roll(input: Tensor, shifts: ShapeLike, dims: AxisLike = None) -> Operand:
 
 
 @op("Rot90Backward0")
-def _rot90(x: Any, k: int, axes: tuple[int, int]) -> Any:
+def _rot90(x: Array, k: int, axes: tuple[int, int]) -> Array:
     return np.rot90(x, k, axes)
 
 
@@ -245,12 +252,12 @@ def dims_pair(dims: AxisLike, ndim: int) -> tuple[int, int]:
     return a, b
 
 
-def _triangle(name: str, title: str, function: Any) -> None:
+def _triangle(name: str, title: str, function: Anything) -> None:
     @op(title)
-    def part(x: Any, diagonal: int) -> Any:
+    def part(x: Array, diagonal: int) -> Array:
         return function(x, diagonal)
 
-    def triangle(input: Tensor, diagonal: int = 0) -> Any:
+    def triangle(input: Tensor, diagonal: int = 0) -> Operand:
         if len(input._value.shape) < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         return apply(part, (input,), (diagonal,))
@@ -264,7 +271,7 @@ _triangle("triu", "TriuBackward0", np.triu)
 
 
 @op("DiagEmbedBackward0")
-def _diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+def _diag_embed(x: Array, offset: int, dim1: int, dim2: int) -> Array:
     size = x.shape[-1] + abs(offset)
     row = np.arange(x.shape[-1]) + max(-offset, 0)
     column = np.arange(x.shape[-1]) + max(offset, 0)
@@ -284,7 +291,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 @op("DiagonalBackward0_copy")
-def _DIAGONAL_COPY(x: Any, offset: int) -> Any:
+def _DIAGONAL_COPY(x: Array, offset: int) -> Array:
     return np.diagonal(x, offset).copy()
 
 
@@ -312,7 +319,7 @@ def block_diag(*tensors: Operand) -> Operand:
 
 
 @op("BlockDiagBackward0")
-def _block_diag(*values: Any) -> Any:
+def _block_diag(*values: Array) -> Array:
     blocks = [np.reshape(x, (1, -1)) if x.ndim < 2 else x for x in values]
     width = sum(b.shape[1] for b in blocks)
     rows: list[Any] = []
@@ -325,7 +332,7 @@ def _block_diag(*values: Any) -> Any:
 
 
 @op("ConstantPadNdBackward0")
-def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
+def _pad(x: Array, widths: tuple[tuple[int, int], ...], value: float) -> Array:
     cut = tuple([slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True)])
     grown = [(max(a, 0), max(b, 0)) for a, b in widths]
     return np.pad(x[cut], grown, constant_values=x.dtype.type(value))
@@ -387,8 +394,3 @@ def diff(
         later, earlier = x.narrow(at, min(1, size), max(size - 1, 0)), x.narrow(at, 0, max(size - 1, 0))
         x = later ^ earlier if x._value.dtype.kind == "b" else later - earlier
     return x
-
-
-def as_tensors(values: Operand) -> list[Tensor]:
-    """Tensors of several values."""
-    return [tensor_of(x) for x in values]

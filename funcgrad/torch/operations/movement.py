@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -13,12 +14,12 @@ from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
 from funcgrad.torch.core.inplace import require_writeable
-from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
-from funcgrad.types import ArrayLike, AxisLike, ShapeLike
+from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
 
 __all__ = ["broadcast_shape", "expand", "ints", "reshape", "sized"]
 
@@ -55,7 +56,7 @@ def sized(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
 
 
 @op("ViewBackward0")
-def _view(x: Any, shape: tuple[int, ...]) -> Any:
+def _view(x: Array, shape: tuple[int, ...]) -> Array:
     return x.reshape(shape)
 
 
@@ -63,12 +64,12 @@ _reshape_alias = Op("ReshapeAliasBackward0", _view.function)
 
 
 @op("UnsafeViewBackward0")
-def _unsafe_view(x: Any, shape: tuple[int, ...]) -> Any:
+def _unsafe_view(x: Array, shape: tuple[int, ...]) -> Array:
     return x.reshape(shape)
 
 
 @op("CloneBackward0")
-def _cloned(x: Any) -> Any:
+def _cloned(x: Array) -> Array:
     return np.ascontiguousarray(x) if type(x) is np.ndarray else x.copy()
 
 
@@ -80,7 +81,7 @@ def shares(value: ArrayLike, shape: tuple[int, ...]) -> bool:
 
 
 @method("view")
-def _view_method(self: Tensor, *sizes: Any) -> Any:
+def _view_method(self: Tensor, *sizes: ShapeLike) -> Operand:
     if len(sizes) == 1 and not isinstance(sizes[0], int | tuple | list | Tensor | np.integer):
         return _viewed_as(self, sizes[0])
     value = own(self)
@@ -100,7 +101,7 @@ def _view_method(self: Tensor, *sizes: Any) -> Any:
     return viewed(_view, self, (shape,))
 
 
-def _viewed_as(self: Tensor, dtype: Any) -> Any:
+def _viewed_as(self: Tensor, dtype: DTypeLike) -> Operand:
     wanted = numpy_dtype(dtype)
     if self._rg and wanted != self._value.dtype:
         return wrap(own(self).view(wanted))
@@ -166,7 +167,7 @@ def unflatten(input: Tensor, dim: int, sizes: ShapeLike) -> Operand:
 # -- order ------------------------------------------------------------------------------------------------
 
 
-def _transposed(x: Any, order: tuple[int, ...]) -> Any:
+def _transposed(x: Array, order: tuple[int, ...]) -> Array:
     return x.transpose(order)
 
 
@@ -227,13 +228,18 @@ def movedim(input: Tensor, source: AxisLike, destination: AxisLike) -> Tensor:
     """Dimensions moved to other places."""
     ndim = len(input._value.shape)
     of, to = dims_of(source, ndim), dims_of(destination, ndim)
+    if len(of) != len(to):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(of)} dims) should contain the same "
+            f"number of dims as destination ({list(to)} dims)"
+        )
     order: list[Any] = [d for d in range(ndim) if d not in of]
     for d, s in sorted(zip(to, of, strict=True)):
         order.insert(d, s)
     return viewed(_PERMUTE, input, (tuple(order),))
 
 
-def _reversed_dims(self: Tensor) -> Any:
+def _reversed_dims(self: Tensor) -> Operand:
     if len(self._value.shape) != 2:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
@@ -245,7 +251,7 @@ def _reversed_dims(self: Tensor) -> Any:
     return viewed(_PERMUTE, self, (tuple(range(len(self._value.shape)))[::-1],))
 
 
-def _matrix_transposed(self: Tensor) -> Any:
+def _matrix_transposed(self: Tensor) -> Operand:
     if len(self._value.shape) < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices. Got {len(self._value.shape)}-D "
@@ -254,11 +260,26 @@ def _matrix_transposed(self: Tensor) -> Any:
     return self.transpose(-2, -1)
 
 
-def _adjoint(self: Tensor) -> Any:
+def _conjugated(self: Tensor) -> Operand:
+    ndim = len(self._value.shape)
+    if ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
+            + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else "")
+        )
+    return _adjoint(self) if ndim else self.conj()
+
+
+def _adjoint(self: Tensor) -> Operand:
     return self.transpose(-2, -1).conj()
 
 
-for _name, _getter in (("T", _reversed_dims), ("mT", _matrix_transposed), ("mH", _adjoint), ("H", _adjoint)):
+for _name, _getter in (
+    ("T", _reversed_dims),
+    ("mT", _matrix_transposed),
+    ("mH", _adjoint),
+    ("H", _conjugated),
+):
     setattr(Tensor, _name, property(_getter))
 
 
@@ -267,7 +288,7 @@ for _name, _getter in (("T", _reversed_dims), ("mT", _matrix_transposed), ("mH",
 _UNSQUEEZE = Op("UnsqueezeBackward0", np.expand_dims)
 
 
-def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+def _reshaped(x: Array, shape: tuple[int, ...]) -> Array:
     return (
         x.reshape(shape)
         if not isinstance(x, np.ndarray) or x.flags.c_contiguous
@@ -275,7 +296,7 @@ def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
     )
 
 
-def _squeezed_view(x: Any, shape: tuple[int, ...]) -> Any:
+def _squeezed_view(x: Array, shape: tuple[int, ...]) -> Array:
     return x.reshape(shape)
 
 
@@ -316,7 +337,7 @@ _IN_PLACE = {
 
 
 def _view_in_place(name: str) -> None:
-    def method_in_place(self: Tensor, *args: Any) -> Tensor:
+    def method_in_place(self: Tensor, *args: Operand) -> Tensor:
         require_writeable(self)
         made = getattr(self, name)(*args)
         if made._node is not None and made._node.op in _IN_PLACE:
@@ -339,7 +360,7 @@ for _name in ("squeeze", "unsqueeze", "transpose", "t", "swapaxes", "swapdims"):
 
 
 @op("ExpandBackward0")
-def _expand(x: Any, shape: tuple[int, ...]) -> Any:
+def _expand(x: Array, shape: tuple[int, ...]) -> Array:
     repeated = np.broadcast_to(x, shape)
     if type(repeated) is np.ndarray and x.flags.writeable:
         # Parts in which no element stands twice may be written; what writes looks for such elements itself.
@@ -391,7 +412,26 @@ def broadcast_shape(*shapes: ShapeLike) -> tuple[int, ...]:
     try:
         return tuple(np.broadcast_shapes(*[tuple(s) if not isinstance(s, int) else (s,) for s in shapes]))
     except ValueError:
-        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+        raise RuntimeError(_mismatch(shapes)) from None
+
+
+def _mismatch(shapes: Sequence[ShapeLike]) -> str:
+    """What PyTorch says of the first shape that does not fit those before it."""
+    together: list[int] = []
+    for number, given in enumerate(shapes):
+        shape = (given,) if isinstance(given, int) else tuple(given)
+        together = [1] * (len(shape) - len(together)) + together
+        for k in range(1, len(shape) + 1):
+            if shape[-k] == 1 or shape[-k] == together[-k]:
+                continue
+            if together[-k] != 1:
+                return (
+                    f"Attempting to broadcast a dimension of length {shape[-k]} at {-k}! Mismatching "
+                    f"argument at index {number} had {shape}; but expected shape should be broadcastable to "
+                    f"{together}"
+                )
+            together[-k] = shape[-k]
+    return "Shape mismatch: objects cannot be broadcast to a single shape"
 
 
 @operation(method=False)
@@ -409,7 +449,7 @@ def broadcast_tensors(*tensors: Operand) -> tuple[Any, ...]:
 
 
 def _at_least(count: int) -> None:
-    def raised(*tensors: Any) -> Any:
+    def raised(*tensors: Operand) -> Operands:
         if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
             tensors = tuple(tensors[0])
         found = []
@@ -439,7 +479,7 @@ def broadcast_shapes(*shapes: ShapeLike) -> Size:
     return Size(broadcast_shape(*shapes))
 
 
-def _reversed(self: Tensor) -> Any:
+def _reversed(self: Tensor) -> Operand:
     return self.flip(0) if self._value.shape else self
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.torch.core.dtypes import (
@@ -20,7 +18,7 @@ from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.operations.creating.conversion import CPU
 from funcgrad.torch.operations.pointwise.arithmetic import result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, Array, ShapeLike
 
 __all__ = ["STRIDED", "layout"]
 
@@ -72,7 +70,7 @@ def stride(self: Tensor, dim: int | None = None) -> int | tuple[int, ...]:
     return found if dim is None else found[dim]
 
 
-def _torch_strides(value: Any, size: int) -> tuple[int, ...]:
+def _torch_strides(value: Array, size: int) -> tuple[int, ...]:
     strides = [s // size for s in value.strides]
     if value.flags.c_contiguous:
         # Where a size is 1 or 0 NumPy's strides are arbitrary.
@@ -162,11 +160,11 @@ def _is_view(self: Tensor) -> bool:
     return self._view is not None
 
 
-def _base(self: Tensor) -> Any:
+def _base(self: Tensor) -> Tensor | None:
     return None if self._view is None else self._view.base
 
 
-def _device(self: Tensor) -> Any:
+def _device(self: Tensor) -> Anything:
     return CPU
 
 

@@ -20,7 +20,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
-from funcgrad.types import Anything, Array, AxisLike, DTypeLike
+from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike, Index, Option
 
 __all__ = ["RETURN_TYPES", "chosen_dtype", "named"]
 
@@ -34,7 +34,7 @@ def named(name: str, fields: str = "values indices") -> Anything:
     namedtuple_of: Any = namedtuple  # the name is not known here
     made = namedtuple_of(name, fields.split())
 
-    def text(self: Any) -> str:
+    def text(self: Operand) -> str:
         parts = [f"{f}={x!r}".replace("\n", "\n") for f, x in zip(self._fields, self, strict=True)]
         return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
 
@@ -51,7 +51,7 @@ def chosen_dtype(dtype: DTypeLike, x: Tensor, *, widen: bool = False) -> np.dtyp
     return np.dtype(np.int64) if widen and x._value.dtype.kind in "iub" else x._value.dtype
 
 
-def _sum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+def _sum(x: Array, axes: AxisLike, keepdims: bool, dtype: DTypeLike) -> Array:
     return _add_reduce(x, axes, dtype, None, keepdims)
 
 
@@ -84,7 +84,7 @@ def sum(
 
 
 @op("NansumBackward0")
-def _nansum(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+def _nansum(x: Array, axes: AxisLike, keepdims: bool, dtype: DTypeLike) -> Array:
     return np.sum(np.where(np.isnan(x), np.zeros((), x.dtype), x), axis=axes, keepdims=keepdims, dtype=dtype)
 
 
@@ -105,7 +105,7 @@ def mean_of(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     return _add_reduce(x, axes, None, None, keepdims) / x.dtype.type(count)
 
 
-def _mean(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+def _mean(x: Array, axes: AxisLike, keepdims: bool, dtype: DTypeLike) -> Array:
     if axes is None and x.dtype is F32 and dtype is None:
         return np.add.reduce(x, None) / F32.type(x.size)
     if dtype is None and (axes is None or axes):
@@ -156,7 +156,7 @@ def nanmean(
     return nansum(input, dim, keepdim, dtype=dtype) / count
 
 
-def _prod(x: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+def _prod(x: Array, axes: AxisLike, keepdims: bool, dtype: DTypeLike) -> Array:
     return np.prod(x, axis=axes, keepdims=keepdims, dtype=dtype)
 
 
@@ -185,15 +185,15 @@ def _require_elements(x: Tensor, name: str) -> None:
         )
 
 
-def _amax(x: Any, axes: Any, keepdims: bool) -> Any:
+def _amax(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     return np.max(x, axis=axes, keepdims=keepdims)
 
 
-def _amin(x: Any, axes: Any, keepdims: bool) -> Any:
+def _amin(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     return np.min(x, axis=axes, keepdims=keepdims)
 
 
-def _at(x: Any, index: Any, axis: int, keepdims: bool) -> Any:
+def _at(x: Array, index: Index, axis: int, keepdims: bool) -> Arrays:
     """The elements at an index along an axis, and the index."""
     if not x.ndim:
         return (x if isinstance(x, np.generic) else x.copy()), np.int64(0)
@@ -206,11 +206,11 @@ def _at(x: Any, index: Any, axis: int, keepdims: bool) -> Any:
     return np.squeeze(values, axis), index
 
 
-def _max_dim(x: Any, axis: int, keepdims: bool) -> Any:
+def _max_dim(x: Array, axis: int, keepdims: bool) -> Array:
     return _at(x, np.argmax(x, axis=axis) if x.ndim else 0, axis, keepdims)
 
 
-def _min_dim(x: Any, axis: int, keepdims: bool) -> Any:
+def _min_dim(x: Array, axis: int, keepdims: bool) -> Array:
     return _at(x, np.argmin(x, axis=axis) if x.ndim else 0, axis, keepdims)
 
 
@@ -238,7 +238,7 @@ def _extreme(name: str) -> None:
     both = f"{name}imum"
     result = named(name)
 
-    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+    def extreme(input: Tensor, dim: AxisLike = None, keepdim: bool = False, other: Operand = None) -> Operand:
         if isinstance(dim, Tensor) or other is not None:
             return FUNCTIONS[both](input, dim if other is None else other)
         if dim is None:
@@ -248,7 +248,7 @@ def _extreme(name: str) -> None:
         _refuse_empty_dim(input, at, name)
         return result(*apply(along, (input,), (at, keepdim)))
 
-    def spread(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    def spread(input: Tensor, dim: AxisLike = None, keepdim: bool = False) -> Operand:
         if dim is None or dim == ():
             _require_elements(input, f"a{name}")
         axes = dims_of(dim, len(input._value.shape))
@@ -256,16 +256,14 @@ def _extreme(name: str) -> None:
             _refuse_empty_dim(input, at, f"a{name}")
         return apply(many, (input,), (axes, keepdim))
 
-    def argument(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    def argument(input: Tensor, dim: AxisLike = None, keepdim: bool = False) -> Operand:
         x = input._value
         if not x.size and dim is None:
             raise IndexError(f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        find = np.argmax if name == "max" else np.argmin
         if dim is None:
             return apply(_ARGUMENT[name], (input.detach(),), (None, keepdim))
         at = dim_of(dim, len(x.shape))
         _refuse_empty_dim(input, at, f"arg{name}")
-        del find
         return apply(_ARGUMENT[name], (input.detach(),), (at if x.shape else None, keepdim))
 
     for f, title in ((extreme, name), (spread, f"a{name}"), (argument, f"arg{name}")):
@@ -274,12 +272,12 @@ def _extreme(name: str) -> None:
 
 
 @op("NotDifferentiable")
-def _argmax(x: Any, axis: Any, keepdims: bool) -> Any:
+def _argmax(x: Array, axis: AxisLike, keepdims: bool) -> Array:
     return np.argmax(x, axis=axis, keepdims=keepdims)
 
 
 @op("NotDifferentiable")
-def _argmin(x: Any, axis: Any, keepdims: bool) -> Any:
+def _argmin(x: Array, axis: AxisLike, keepdims: bool) -> Array:
     return np.argmin(x, axis=axis, keepdims=keepdims)
 
 
@@ -296,14 +294,14 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 
 @op("AminmaxBackward0", keeps_result=True)
-def _aminmax(x: Any, axes: Any, keepdims: bool) -> Any:
+def _aminmax(x: Array, axes: AxisLike, keepdims: bool) -> Arrays:
     return np.min(x, axis=axes, keepdims=keepdims), np.max(x, axis=axes, keepdims=keepdims)
 
 
 # -- statistics -------------------------------------------------------------------------------------------
 
 
-def _var(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
+def _var(x: Array, axes: AxisLike, correction: float, keepdims: bool) -> Array:
     count = int(np.prod([x.shape[k] for k in axes], dtype=np.int64))
     centred = x - mean_of(x, axes, True)
     square = centred * centred if x.dtype.kind != "c" else np.real(centred * np.conj(centred))
@@ -312,7 +310,7 @@ def _var(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
     return total / total.dtype.type(left)
 
 
-def _std(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
+def _std(x: Array, axes: AxisLike, correction: float, keepdims: bool) -> Array:
     var = _var(x, axes, correction, keepdims)
     # Where all elements are equal the gradient is 0, not 0 / 0.
     zero = var == 0
@@ -323,46 +321,51 @@ _VAR = Op("VarBackward0", _var)
 _STD = Op("StdBackward0", _std, keeps_result=True)
 
 
+def _corrected(dim: AxisLike, unbiased: Option, correction: Option) -> tuple[AxisLike, float]:
+    """The dimensions, and the correction that is meant; a truth value in their place is `unbiased`."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    usual = 1 if unbiased is None else int(unbiased)
+    return dim, usual if correction is None else correction
+
+
 def _moments(name: str, made: Op) -> None:
-    def with_mean_of(x: Any, axes: Any, correction: float, keepdims: bool) -> Any:
+    def with_mean_of(x: Array, axes: AxisLike, correction: float, keepdims: bool) -> Arrays:
         return made.function(x, axes, correction, keepdims), np.mean(x, axis=axes, keepdims=keepdims)
 
     both = Op(f"{name.capitalize()}MeanBackward0", with_mean_of)
 
     def moment(
         input: Tensor,
-        dim: Any = None,
-        unbiased: Any = None,
+        dim: AxisLike = None,
+        unbiased: Option = None,
         keepdim: bool = False,
         *,
-        correction: Any = None,
-        axis: Any = None,
-    ) -> Any:
-        dim = axis if dim is None else dim
-        if isinstance(dim, bool):
-            dim, unbiased = None, dim
+        correction: Option = None,
+        axis: AxisLike = None,
+    ) -> Operand:
         if input._value.dtype.kind in "iub":
             raise RuntimeError("std and var only support floating point and complex dtypes")
-        if correction is None:
-            correction = 1 if unbiased is None else int(unbiased)
+        dim, correction = _corrected(axis if dim is None else dim, unbiased, correction)
         axes = dims_of(dim, len(input._value.shape))
         count = int(np.prod([input._value.shape[k] for k in axes], dtype=np.int64))
         if count <= correction:
-            warnings.warn(
+            message = (
                 f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
-                "reduction factor (input numel divided by output numel).",
-                UserWarning,
-                stacklevel=3,
+                "reduction factor (input numel divided by output numel)."
             )
+            warnings.warn(message, UserWarning, stacklevel=3)
         return apply(made, (input,), (axes, correction, keepdim))
 
     def with_mean(
-        input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
-    ) -> Any:
-        if isinstance(dim, bool):
-            dim, unbiased = None, dim
-        if correction is None:
-            correction = 1 if unbiased is None else int(unbiased)
+        input: Tensor,
+        dim: AxisLike = None,
+        unbiased: Option = None,
+        keepdim: bool = False,
+        *,
+        correction: Option = None,
+    ) -> Operand:
+        dim, correction = _corrected(dim, unbiased, correction)
         axes = dims_of(dim, len(input._value.shape))
         return apply(both, (input,), (axes, correction, keepdim))
 
@@ -375,21 +378,21 @@ _moments("var", _VAR)
 _moments("std", _STD)
 
 
-def _median_index(x: Any, axis: int) -> Any:
+def _median_index(x: Array, axis: int) -> Array:
     order = np.argsort(x, axis=axis, kind="stable")
     return np.take(order, (x.shape[axis] - 1) // 2, axis=axis)
 
 
-def _median_dim(x: Any, axis: int, keepdims: bool) -> Any:
+def _median_dim(x: Array, axis: int, keepdims: bool) -> Array:
     return _at(x, _median_index(x, axis) if x.ndim else 0, axis, keepdims)
 
 
-def _median(x: Any) -> Any:
+def _median(x: Array) -> Array:
     flat = np.reshape(x, (-1,))
     return _shared(flat, flat[_median_index(flat, 0)])
 
 
-def _shared(flat: Any, value: Any) -> Any:
+def _shared(flat: Array, value: Array) -> Array:
     """The value, whose gradient all elements share that are equal to it."""
     if type(flat) is np.ndarray:
         return value
@@ -414,20 +417,20 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Oper
     return named("median")(*apply(_MEDIAN_DIM, (input,), (dim_of(dim, len(input._value.shape)), keepdim)))
 
 
-def _nanmedian_index(x: Any, axis: int) -> Any:
+def _nanmedian_index(x: Array, axis: int) -> Array:
     order = np.argsort(x, axis=axis, kind="stable")
     count = np.sum(~np.isnan(x), axis=axis, keepdims=True)
     return np.squeeze(np.take_along_axis(order, np.maximum(count - 1, 0) // 2, axis), axis)
 
 
 @op("NanmedianBackward0")
-def _nanmedian(x: Any) -> Any:
+def _nanmedian(x: Array) -> Array:
     flat = np.reshape(x, (-1,))
     return _shared(flat, flat[_nanmedian_index(flat, 0)])
 
 
 @op("NanmedianBackward1")
-def _nanmedian_dim(x: Any, axis: int, keepdims: bool) -> Any:
+def _nanmedian_dim(x: Array, axis: int, keepdims: bool) -> Array:
     return _at(x, _nanmedian_index(x, axis), axis, keepdims)
 
 
@@ -440,7 +443,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> O
     return named("nanmedian")(*found)
 
 
-def _mode_index(x: Any, axis: int) -> Any:
+def _mode_index(x: Array, axis: int) -> Array:
     moved = np.moveaxis(x, axis, -1)
     found = np.empty(moved.shape[:-1], np.int64)
     for where in np.ndindex(*moved.shape[:-1]):
@@ -461,7 +464,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Operands:
 
 
 @op("ModeBackward0", input_names=("self", "indices"))
-def _mode(x: Any, index: Any, axis: int, keepdims: bool) -> Any:
+def _mode(x: Array, index: Index, axis: int, keepdims: bool) -> Array:
     return _at(x, index, axis, keepdims)[0]
 
 
@@ -476,7 +479,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Ope
 
 
 @op("KthvalueBackward0", keeps_result=True)
-def _kthvalue(x: Any, k: int, axis: int, keepdims: bool) -> Any:
+def _kthvalue(x: Array, k: int, axis: int, keepdims: bool) -> Array:
     order = np.argsort(x, axis=axis, kind="stable")
     return _at(x, np.take(order, k - 1, axis=axis), axis, keepdims)
 
@@ -515,18 +518,18 @@ def levels_of(q: Operand, input: Tensor) -> float | tuple[Any, ...]:
 
 
 @op("SqueezeBackward4")
-def _quantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
+def _quantile(x: Array, q: Array, axis: AxisLike, keepdims: bool, method: str) -> Array:
     quantile_of: Any = np.quantile
     return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
 
 
 @op("SqueezeBackward4", input_names=("input", "q"))
-def _quantile_at(x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+def _quantile_at(x: Array, q: Array, axis: AxisLike, keepdims: bool) -> Array:
     """As `_quantile`, and with what a level moves: nothing where it is at an element, as in PyTorch."""
     return _with_levels(_quantile.function, x, q, axis, keepdims)
 
 
-def _with_levels(quantiles: Any, x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+def _with_levels(quantiles: Anything, x: Array, q: Array, axis: AxisLike, keepdims: bool) -> Array:
     found = quantiles(x, stop_gradient(q), axis, keepdims, "linear")
     lower, higher = (
         stop_gradient(quantiles(x, stop_gradient(q), axis, keepdims, side)) for side in ("lower", "higher")
@@ -537,27 +540,27 @@ def _with_levels(quantiles: Any, x: Any, q: Any, axis: Any, keepdims: bool) -> A
 
 
 @op("SqueezeBackward4")
-def _nanquantile(x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
+def _nanquantile(x: Array, q: Array, axis: AxisLike, keepdims: bool, method: str) -> Array:
     quantile_of: Any = np.nanquantile
     return quantile_of(x, q, axis=axis, keepdims=keepdims, method=method).astype(x.dtype)
 
 
 @op("SqueezeBackward4", input_names=("input", "q"))
-def _nanquantile_at(x: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+def _nanquantile_at(x: Array, q: Array, axis: AxisLike, keepdims: bool) -> Array:
     return _with_levels(_nanquantile.function, x, q, axis, keepdims)
 
 
 # -- logic ------------------------------------------------------------------------------------------------
 
 
-def _logical(name: str, function: Any) -> None:
-    def reduced(x: Any, axes: Any, keepdims: bool) -> Any:
+def _logical(name: str, function: Anything) -> None:
+    def reduced(x: Array, axes: AxisLike, keepdims: bool) -> Array:
         found = function(x, axis=axes, keepdims=keepdims)
         return found.astype(np.uint8) if x.dtype == np.uint8 else found
 
     made = Op("NotDifferentiable", reduced)
 
-    def reduction(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    def reduction(input: Tensor, dim: AxisLike = None, keepdim: bool = False) -> Operand:
         axes = None if dim is None else dims_of(dim, len(input._value.shape))
         return apply(made, (input.detach(),), (axes, keepdim))
 
@@ -579,7 +582,7 @@ def count_nonzero(input: Tensor, dim: AxisLike = None) -> Operand:
 
 
 @op("LogsumexpBackward0", keeps_result=True)
-def _logsumexp(x: Any, axes: Any, keepdims: bool) -> Any:
+def _logsumexp(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     return fused(x, axis=axes, keepdims=keepdims)
 
 

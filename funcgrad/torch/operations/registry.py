@@ -9,12 +9,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from funcgrad.torch.core.dtypes import weak_dtype
-from funcgrad.torch.core.inplace import in_place, require_apart, require_castable
-from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.dtypes import weak_dtype, without_its_dtype
+from funcgrad.torch.core.inplace import (
+    in_place,
+    require_apart,
+    require_castable,
+    require_same_or_apart,
+)
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.accepting import APART, EXACT_RESULTS, FIRST_TENSORS, ONE_TENSOR, accepting
+from funcgrad.types import Anything
 
 __all__ = ["FUNCTIONS", "operation", "published", "take_out", "tensor_of", "with_out"]
 
@@ -68,7 +74,7 @@ def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     leading = 1 if name in FIRST_TENSORS else 2 if name in ONE_TENSOR else 0
 
     @functools.wraps(f)
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: Operand, **kwargs: Anything) -> Operands:
         if 0 < leading <= len(args) and all(map(_is_number, args[:leading])):
             kind = type(args[0]).__name__
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}")
@@ -77,6 +83,10 @@ def with_out(f: Callable[..., Any], name: str) -> Callable[..., Any]:
             if out is not None:
                 if name in APART:
                     require_unread(args, out)
+                elif isinstance(out, Tensor):
+                    for x in args:
+                        if isinstance(x, Tensor) and x._value.shape == out._value.shape:
+                            require_same_or_apart(out._value, x._value)
                 return stored(f(*args, **kwargs), out, name)
         try:
             return f(*args, **kwargs)
@@ -147,9 +157,9 @@ def tensor_of(x: Operand, like: Tensor | None = None) -> Tensor:
     """`x` as a tensor: itself, or a constant made of an array or number."""
     if isinstance(x, Tensor):
         return x
-    if isinstance(x, np.ndarray | np.generic):
-        return wrap(np.asarray(x))
-    if isinstance(x, bool | int | float | complex):
+    if isinstance(x, np.ndarray):
+        return wrap(x)
+    if isinstance(x, bool | int | float | complex | np.generic):
         dtype = weak_dtype(x) if like is None else like._value.dtype
-        return wrap(np.asarray(x, dtype))
+        return wrap(np.asarray(without_its_dtype(x), dtype))
     raise TypeError(f"expected a Tensor, got {type(x).__name__}")

@@ -13,8 +13,6 @@ True
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.optim import lr_scheduler, swa_utils
 from funcgrad.torch.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
@@ -23,6 +21,7 @@ from funcgrad.torch.optim.by_tensor import ASGD, Adafactor, Muon, SparseAdam
 from funcgrad.torch.optim.lbfgs import LBFGS
 from funcgrad.torch.optim.optimizer import Optimizer
 from funcgrad.torch.optim.sgd import SGD
+from funcgrad.types import Anything
 
 __all__ = [
     "ASGD",
@@ -46,7 +45,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     raise missing(__name__, name)
 

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.optim.optimizer import Bundle, Stepwise, check_both_betas, checked, number, root
+from funcgrad.torch.nn.declared import declared, fixed
+from funcgrad.torch.optim.options import number, root
+from funcgrad.torch.optim.stepwise import Bundle, Stepwise
 from funcgrad.types import Array, Number
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
 
 
-def check_betas(lr: Number, betas: tuple[float, float], eps: float, weight_decay: float) -> None:
-    """Raise ValueError for options out of range."""
-    checked(learning_rate=(lr, lr >= 0.0), epsilon_value=(eps, eps >= 0.0))
-    check_both_betas(betas)
-    checked(weight_decay_value=(weight_decay, weight_decay >= 0.0))
-
-
-def check_tensors(foreach: bool | None, capturable: bool, lr: object, betas: tuple[object, ...]) -> None:
+def require_numbers(options: dict[str, Any]) -> None:
     """Raise ValueError where Adam's options are tensors in places that PyTorch's takes none in."""
-    tensors = [isinstance(x, Tensor) for x in (lr, *betas)]
+    tensors = [isinstance(x, Tensor) for x in (options["lr"], *options["betas"])]
     if any(tensors[1:]) and not all(tensors[1:]):
         raise ValueError("betas must be either both floats or both Tensors")
     for name, found in zip(("lr", "betas[0]", "betas[1]"), tensors, strict=True):
-        if found and foreach and not capturable:
+        if found and options["foreach"] and not options["capturable"]:
             raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
 
 
@@ -39,6 +35,7 @@ def averaged(average: Array, x: Array, beta: float) -> Array:
     return average
 
 
+@declared
 class Adam(Stepwise):
     """Adam (Kingma and Ba, 2015), with AMSGrad and either kind of weight decay.
 
@@ -51,40 +48,24 @@ class Adam(Stepwise):
     tensor([0.9000], requires_grad=True)
     """
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        amsgrad: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-        decoupled_weight_decay: bool = False,
-    ) -> None:
-        check_betas(lr, betas, eps, weight_decay)
-        check_tensors(foreach, capturable, lr, betas)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "maximize": maximize,
-                "foreach": foreach,
-                "capturable": capturable,
-                "differentiable": differentiable,
-                "fused": fused,
-                "decoupled_weight_decay": decoupled_weight_decay,
-            },
-        )
+    lr: InitVar[Number] = 1e-3
+    betas: InitVar[tuple[float, float]] = (0.9, 0.999)
+    eps: InitVar[float] = 1e-8
+    weight_decay: InitVar[float] = 0
+    amsgrad: InitVar[bool] = False
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    foreach: InitVar[bool | None] = None
+    capturable: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
+    fused: InitVar[bool | None] = None
+    decoupled_weight_decay: InitVar[bool] = False
+
+    checks = ("lr", "eps", "betas", "weight_decay")
+
+    def check(self, options: dict[str, Any]) -> None:
+        super().check(options)
+        require_numbers(options)
 
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         names = {"exp_avg": 0.0, "exp_avg_sq": 0.0}
@@ -109,73 +90,30 @@ class Adam(Stepwise):
         return found
 
 
+@declared
 class AdamW(Adam):
     """`Adam` with decoupled weight decay (Loshchilov and Hutter, 2019)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+    weight_decay: InitVar[float] = 1e-2
+    decoupled_weight_decay: InitVar[bool] = fixed(True)
 
 
+@declared
 class Adamax(Stepwise):
     """Adam by the largest gradients in place of their squares."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        check_betas(lr, betas, eps, weight_decay)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+    lr: InitVar[Number] = 2e-3
+    betas: InitVar[tuple[float, float]] = (0.9, 0.999)
+    eps: InitVar[float] = 1e-8
+    weight_decay: InitVar[float] = 0
+    foreach: InitVar[bool | None] = None
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
+    capturable: InitVar[bool] = False
 
-    def names(self, group: dict[str, Any]) -> dict[str, Any]:
-        return {"exp_avg": 0.0, "exp_inf": 0.0}
+    checks = ("lr", "eps", "betas", "weight_decay")
+    slots = ("exp_avg", "exp_inf")
 
     def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]
@@ -187,46 +125,26 @@ class Adamax(Stepwise):
         return mean / largest * -(number(group["lr"]) / (1 - beta1**bundle.count))
 
 
+@declared
 class NAdam(Stepwise):
     """Adam with Nesterov's momentum (Dozat, 2016)."""
 
     is_traceable = False
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum_decay: float = 4e-3,
-        decoupled_weight_decay: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        check_betas(lr, betas, eps, weight_decay)
-        checked(momentum_decay_value=(momentum_decay, momentum_decay >= 0.0))
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "momentum_decay": momentum_decay,
-                "decoupled_weight_decay": decoupled_weight_decay,
-                "maximize": maximize,
-                "foreach": foreach,
-                "capturable": capturable,
-                "differentiable": differentiable,
-            },
-        )
+    lr: InitVar[Number] = 2e-3
+    betas: InitVar[tuple[float, float]] = (0.9, 0.999)
+    eps: InitVar[float] = 1e-8
+    weight_decay: InitVar[float] = 0
+    momentum_decay: InitVar[float] = 4e-3
+    decoupled_weight_decay: InitVar[bool] = False
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    foreach: InitVar[bool | None] = None
+    capturable: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
 
-    def names(self, group: dict[str, Any]) -> dict[str, Any]:
-        return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
+    checks = ("lr", "eps", "betas", "weight_decay", "momentum_decay")
+    slots = ("exp_avg", "exp_avg_sq")
 
     def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]
@@ -254,41 +172,24 @@ def _momentum(beta: float, step: int, decay: float) -> float:
     return beta * (1.0 - 0.5 * math.pow(0.96, step * decay))
 
 
+@declared
 class RAdam(Stepwise):
     """Adam that waits until the variance of its step is known (Liu et al., 2020)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        decoupled_weight_decay: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        check_betas(lr, betas, eps, weight_decay)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "maximize": maximize,
-                "foreach": foreach,
-                "capturable": capturable,
-                "decoupled_weight_decay": decoupled_weight_decay,
-                "differentiable": differentiable,
-            },
-        )
+    lr: InitVar[Number] = 1e-3
+    betas: InitVar[tuple[float, float]] = (0.9, 0.999)
+    eps: InitVar[float] = 1e-8
+    weight_decay: InitVar[float] = 0
+    decoupled_weight_decay: InitVar[bool] = False
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    foreach: InitVar[bool | None] = None
+    capturable: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
 
-    def names(self, group: dict[str, Any]) -> dict[str, Any]:
-        return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
+    checks = ("lr", "eps", "betas", "weight_decay")
+    slots = ("exp_avg", "exp_avg_sq")
+    printed = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
 
     def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         beta1, beta2 = group["betas"]

@@ -2,57 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.tensor import wrap
+from funcgrad.torch.nn.declared import declared
 from funcgrad.torch.optim.adam import averaged
-from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number
-from funcgrad.types import Array
+from funcgrad.torch.optim.options import number
+from funcgrad.torch.optim.stepwise import Bundle, Stepwise
+from funcgrad.types import Array, Number
 
 __all__ = ["Adadelta", "Adagrad", "RMSprop", "Rprop"]
 
 
+@declared
 class RMSprop(Stepwise):
     """Steps divided by the root of a running average of squares (Hinton's lecture)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum: float = 0,
-        centered: bool = False,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        checked(
-            learning_rate=(lr, lr >= 0.0),
-            epsilon_value=(eps, eps >= 0.0),
-            momentum_value=(momentum, momentum >= 0.0),
-            weight_decay_value=(weight_decay, weight_decay >= 0.0),
-            alpha_value=(alpha, alpha >= 0.0),
-        )
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "alpha": alpha,
-                "eps": eps,
-                "centered": centered,
-                "weight_decay": weight_decay,
-                "capturable": capturable,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-            },
-        )
+    lr: InitVar[Number] = 1e-2
+    alpha: InitVar[float] = 0.99
+    eps: InitVar[float] = 1e-8
+    weight_decay: InitVar[float] = 0
+    momentum: InitVar[float] = 0
+    centered: InitVar[bool] = False
+    capturable: InitVar[bool] = False
+    foreach: InitVar[bool | None] = None
+    maximize: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
+
+    checks = ("lr", "eps", "momentum", "weight_decay", "alpha")
+    printed = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
 
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         names = {"square_avg": 0.0}
@@ -78,44 +59,26 @@ class RMSprop(Stepwise):
         return found * -number(group["lr"])
 
 
+@declared
 class Adagrad(Stepwise):
     """Steps divided by the root of the sum of squares (Duchi et al., 2011)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-2,
-        lr_decay: float = 0,
-        weight_decay: float = 0,
-        initial_accumulator_value: float = 0,
-        eps: float = 1e-10,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        checked(
-            learning_rate=(lr, lr >= 0.0),
-            lr_decay_value=(lr_decay, lr_decay >= 0.0),
-            weight_decay_value=(weight_decay, weight_decay >= 0.0),
-            initial_accumulator_value_value=(initial_accumulator_value, initial_accumulator_value >= 0.0),
-            epsilon_value=(eps, eps >= 0.0),
-        )
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lr_decay": lr_decay,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "initial_accumulator_value": initial_accumulator_value,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+    lr: InitVar[Number] = 1e-2
+    lr_decay: InitVar[float] = 0
+    weight_decay: InitVar[float] = 0
+    initial_accumulator_value: InitVar[float] = 0
+    eps: InitVar[float] = 1e-10
+    foreach: InitVar[bool | None] = None
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
+    fused: InitVar[bool | None] = None
+
+    checks = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
+    printed = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
         for group in self.param_groups:
             for p in group["params"]:
                 first = group["initial_accumulator_value"]
@@ -140,44 +103,23 @@ class Adagrad(Stepwise):
         return g / (np.sqrt(total) + group["eps"]) * -lr
 
 
+@declared
 class Adadelta(Stepwise):
     """Steps with the units of the parameters (Zeiler, 2012)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1.0,
-        rho: float = 0.9,
-        eps: float = 1e-6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        capturable: bool = False,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        checked(
-            learning_rate=(lr, lr >= 0.0),
-            rho_value=(rho, 0.0 <= rho <= 1.0),
-            epsilon_value=(eps, eps >= 0.0),
-            weight_decay_value=(weight_decay, weight_decay >= 0.0),
-        )
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "rho": rho,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "maximize": maximize,
-                "capturable": capturable,
-                "foreach": foreach,
-                "differentiable": differentiable,
-            },
-        )
+    lr: InitVar[Number] = 1.0
+    rho: InitVar[float] = 0.9
+    eps: InitVar[float] = 1e-6
+    weight_decay: InitVar[float] = 0
+    foreach: InitVar[bool | None] = None
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    capturable: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
 
-    def names(self, group: dict[str, Any]) -> dict[str, Any]:
-        return {"square_avg": 0.0, "acc_delta": 0.0}
+    checks = ("lr", "rho", "eps", "weight_decay")
+    slots = ("square_avg", "acc_delta")
+    printed = "lr rho eps weight_decay maximize capturable foreach differentiable"
 
     def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
         if group["weight_decay"]:
@@ -190,36 +132,24 @@ class Adadelta(Stepwise):
         return delta * -number(group["lr"])
 
 
+@declared
 class Rprop(Stepwise):
     """Steps by the signs of gradients, longer while they stay the same (Riedmiller and Braun, 1993)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-2,
-        etas: tuple[float, float] = (0.5, 1.2),
-        step_sizes: tuple[float, float] = (1e-6, 50),
-        *,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
-        checked(learning_rate=(lr, lr >= 0.0))
-        if not 0.0 < etas[0] < 1.0 < etas[1]:
-            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "etas": etas,
-                "step_sizes": step_sizes,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+    lr: InitVar[Number] = 1e-2
+    etas: InitVar[tuple[float, float]] = (0.5, 1.2)
+    step_sizes: InitVar[tuple[float, float]] = (1e-6, 50)
+    _: KW_ONLY
+    foreach: InitVar[bool | None] = None
+    maximize: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
+    capturable: InitVar[bool] = False
+
+    def check(self, options: dict[str, Any]) -> None:
+        super().check(options)
+        smaller, larger = options["etas"][0], options["etas"][1]
+        if not 0.0 < smaller < 1.0 < larger:
+            raise ValueError(f"Invalid eta values: {smaller}, {larger}")
 
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"prev": 0.0, "step_size": number(group["lr"])}

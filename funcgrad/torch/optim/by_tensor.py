@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, InitVar
 from typing import Any, ClassVar
 
 import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import Tensor, own, wrap
-from funcgrad.torch.optim.optimizer import (
-    STEP_IN_JIT,
-    Optimizer,
-    StateDict,
-    check_both_betas,
-    checked,
-    evaluated,
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.optim.optimizer import STEP_IN_JIT, StateDict, evaluated, require_no_history
+from funcgrad.torch.optim.options import (
+    Declared,
     number,
-    require_no_history,
+    require_number_in_range,
+    require_options_in_range,
 )
 from funcgrad.types import Array, Number, Result
 
 __all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]
 
 
-class _ByTensor(Optimizer):
+class _ByTensor(Declared):
     """An optimiser whose step is a function of one parameter, its gradient and its state, on arrays."""
 
     takes_complex: ClassVar[bool] = False
@@ -74,39 +73,23 @@ def _zero_steps() -> Tensor:
     return wrap(np.array(0.0, np.float32))
 
 
+@declared
 class ASGD(_ByTensor):
     """Gradient descent that also averages the parameters (Polyak and Juditsky, 1992), in the state ``ax``."""
 
     takes_complex = True
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-2,
-        lambd: float = 1e-4,
-        alpha: float = 0.75,
-        t0: float = 1e6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        checked(learning_rate=(lr, lr >= 0.0), weight_decay_value=(weight_decay, weight_decay >= 0.0))
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lambd": lambd,
-                "alpha": alpha,
-                "t0": t0,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+    lr: InitVar[Number] = 1e-2
+    lambd: InitVar[float] = 1e-4
+    alpha: InitVar[float] = 0.75
+    t0: InitVar[float] = 1e6
+    weight_decay: InitVar[float] = 0
+    foreach: InitVar[bool | None] = None
+    maximize: InitVar[bool] = False
+    differentiable: InitVar[bool] = False
+    capturable: InitVar[bool] = False
+
+    checks = ("lr", "weight_decay")
 
     def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         return {
@@ -131,47 +114,35 @@ class ASGD(_ByTensor):
         mu[...] = 1 / max(1, step - group["t0"])
 
 
-def require_sign(name: str, value: object, valid: object, sign: str = ">=", bound: int = 0) -> None:
+def require_sign(name: str, value: Number, sign: str = ">=", bound: int = 0) -> None:
     """Raise ValueError, in the words of Adafactor's and Muon's, for an option out of range."""
     if isinstance(value, Tensor) and value._value.size != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not valid:
+    if not (value >= float(bound) if sign == ">=" else value <= float(bound)):
         raise ValueError(f"{name} should be {sign} {bound} but is: {value}")
 
 
+@declared
 class Adafactor(_ByTensor):
     """Adam with second moments of rows and columns only (Shazeer and Stern, 2018)."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-2,
-        beta2_decay: float = -0.8,
-        eps: tuple[float | None, float] = (None, 1e-3),
-        d: float = 1.0,
-        weight_decay: float = 0.0,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-    ) -> None:
-        require_sign("Learning rate", lr, lr >= 0.0)
-        require_sign("beta2_decay", beta2_decay, beta2_decay <= 0.0, "<=")
-        require_sign("epsilon1", eps[0], eps[0] is None or eps[0] >= 0.0)
-        require_sign("epsilon2", eps[1], eps[1] >= 0.0)
-        require_sign("Clipping threshold d", d, d >= 1.0, bound=1)
-        require_sign("weight_decay", weight_decay, weight_decay >= 0.0)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "beta2_decay": beta2_decay,
-                "eps": eps,
-                "d": d,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-            },
-        )
+    lr: InitVar[Number] = 1e-2
+    beta2_decay: InitVar[float] = -0.8
+    eps: InitVar[tuple[float | None, float]] = (None, 1e-3)
+    d: InitVar[float] = 1.0
+    weight_decay: InitVar[float] = 0.0
+    _: KW_ONLY
+    foreach: InitVar[bool | None] = None
+    maximize: InitVar[bool] = False
+
+    def check(self, options: dict[str, Any]) -> None:
+        first, second = options["eps"][0], options["eps"][1]
+        require_sign("Learning rate", options["lr"])
+        require_sign("beta2_decay", options["beta2_decay"], "<=")
+        require_sign("epsilon1", 0.0 if first is None else first)
+        require_sign("epsilon2", second)
+        require_sign("Clipping threshold d", options["d"], bound=1)
+        require_sign("weight_decay", options["weight_decay"])
 
     def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         if value.ndim < 2:
@@ -204,47 +175,34 @@ class Adafactor(_ByTensor):
         value += change * (-size / most)
 
 
+@declared
 class Muon(_ByTensor):
     """Momentum of matrices made nearly orthogonal (Jordan and others, 2024); PyTorch's is in bfloat16."""
 
-    coefficients: ClassVar[tuple[float, float, float]] = (3.4445, -4.7750, 2.0315)
+    lr: InitVar[Number] = 1e-3
+    weight_decay: InitVar[float] = 0.1
+    momentum: InitVar[float] = 0.95
+    nesterov: InitVar[bool] = True
+    ns_coefficients: InitVar[tuple[float, float, float]] = (3.4445, -4.7750, 2.0315)
+    eps: InitVar[float] = 1e-7
+    ns_steps: InitVar[int] = 5
+    adjust_lr_fn: InitVar[str | None] = None
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-3,
-        weight_decay: float = 0.1,
-        momentum: float = 0.95,
-        nesterov: bool = True,
-        ns_coefficients: tuple[float, float, float] = coefficients,
-        eps: float = 1e-7,
-        ns_steps: int = 5,
-        adjust_lr_fn: str | None = None,
-    ) -> None:
-        require_sign("Learning rate", lr, lr >= 0.0)
-        require_sign("momentum", momentum, momentum >= 0.0)
-        require_sign("weight decay", weight_decay, weight_decay >= 0.0)
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
-            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "weight_decay": weight_decay,
-                "momentum": momentum,
-                "nesterov": nesterov,
-                "ns_coefficients": ns_coefficients,
-                "eps": eps,
-                "ns_steps": ns_steps,
-                "adjust_lr_fn": adjust_lr_fn,
-            },
-        )
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
         for group in self.param_groups:
             for p in group["params"]:
                 if len(p._value.shape) != 2:
                     raise ValueError(
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
                     )
+
+    def check(self, options: dict[str, Any]) -> None:
+        require_sign("Learning rate", options["lr"])
+        require_sign("momentum", options["momentum"])
+        require_sign("weight decay", options["weight_decay"])
+        if options["adjust_lr_fn"] not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {options['adjust_lr_fn']} is not supported")
 
     def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         return {"momentum_buffer": wrap(np.zeros_like(value))}
@@ -274,20 +232,17 @@ def orthogonalised(g: Array, group: dict[str, Any]) -> Array:
     return x.T if g.shape[0] > g.shape[1] else x
 
 
+@declared
 class SparseAdam(_ByTensor):
     """Adam for sparse gradients, which do not exist here: dense ones are refused, as in PyTorch."""
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        maximize: bool = False,
-    ) -> None:
-        checked(learning_rate=(lr, lr > 0.0), epsilon_value=(eps, eps > 0.0))
-        check_both_betas(betas)
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+    lr: InitVar[Number] = 1e-3
+    betas: InitVar[tuple[float, float]] = (0.9, 0.999)
+    eps: InitVar[float] = 1e-8
+    maximize: InitVar[bool] = False
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
         found = [
             [k, n]
             for k, group in enumerate(self.param_groups)
@@ -298,6 +253,12 @@ class SparseAdam(_ByTensor):
             raise ValueError(
                 f"Complex params at indices {found}: SparseAdam does not support complex parameters"
             )
+
+    def check(self, options: dict[str, Any]) -> None:
+        lr, eps = options["lr"], options["eps"]
+        require_number_in_range("learning rate", lr, lr > 0.0)
+        require_number_in_range("epsilon value", eps, eps > 0.0)
+        require_options_in_range(options, ("betas",))
 
     def begin(self, group: dict[str, Any], value: Number) -> StateDict:
         raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")

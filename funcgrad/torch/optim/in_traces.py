@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from funcgrad import tree
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.trees import trace_of
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.tensor import Tensor
-    from funcgrad.torch.optim.optimizer import Stepwise
+    from funcgrad.torch.optim.stepwise import Stepwise
 
 __all__ = ["register_optimizer", "resolved"]
 
@@ -57,7 +58,7 @@ class _Same:
         return id(self.optimizer)
 
 
-def _flatten(optimizer: Stepwise) -> Any:
+def _flatten(optimizer: Stepwise) -> Anything:
     if "_traced" in optimizer.__dict__:
         raise NotImplementedError(_NOT_RETURNED)
     if not optimizer.is_traceable:
@@ -76,11 +77,11 @@ def _flatten(optimizer: Stepwise) -> Any:
     return tuple(leaves), (_Same(optimizer), tuple(kinds))
 
 
-def _is_option(key: str, value: Any) -> bool:
+def _is_option(key: str, value: Anything) -> bool:
     return key != "lr" and isinstance(value, bool | int | float | tuple | str | None)
 
 
-def _unflatten(aux: Any, leaves: Any) -> Stepwise:
+def _unflatten(aux: Anything, leaves: Anything) -> Stepwise:
     same, kinds = aux
     optimizer: Stepwise = same.optimizer
     if not any(type(x) is Tracer for x in leaves):
@@ -117,7 +118,7 @@ def resolved(copied: Stepwise) -> None:
         ]
 
 
-def _stand_in(p: Tensor, trace: Any) -> Tensor:
+def _stand_in(p: Tensor, trace: Anything) -> Tensor:
     for reference in p._stand_ins or ():
         found = reference()
         if found is not None and found._trace is trace:

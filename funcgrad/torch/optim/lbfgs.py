@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import InitVar
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own, wrap
-from funcgrad.torch.optim.optimizer import Optimizer, checked, evaluated, flat, shaped
-from funcgrad.types import Array, Result
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.optim.optimizer import evaluated
+from funcgrad.torch.optim.options import Declared
+from funcgrad.torch.optim.stepwise import flat, shaped
+from funcgrad.types import Anything, Array, Number, Result
 
 __all__ = ["LBFGS"]
 
@@ -19,7 +23,8 @@ Evaluation = tuple[float, Any]
 """A loss and the flat gradient there."""
 
 
-class LBFGS(Optimizer):
+@declared
+class LBFGS(Declared):
     """L-BFGS; `step` needs a closure that evaluates the loss again and returns it.
 
     >>> from funcgrad import torch
@@ -35,45 +40,36 @@ class LBFGS(Optimizer):
     True
     """
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
-        line_search_fn: str | None = None,
-    ) -> None:
-        checked(learning_rate=(lr, lr >= 0.0))
-        if line_search_fn not in (None, "strong_wolfe"):
-            raise RuntimeError("only 'strong_wolfe' is supported")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "max_iter": max_iter,
-                "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-                "tolerance_grad": tolerance_grad,
-                "tolerance_change": tolerance_change,
-                "history_size": history_size,
-                "line_search_fn": line_search_fn,
-            },
-        )
+    lr: InitVar[Number] = 1
+    max_iter: InitVar[int] = 20
+    max_eval: InitVar[int | None] = None
+    tolerance_grad: InitVar[float] = 1e-7
+    tolerance_change: InitVar[float] = 1e-9
+    history_size: InitVar[int] = 100
+    line_search_fn: InitVar[str | None] = None
+
+    def take(self, options: dict[str, Any]) -> None:
+        if options["max_eval"] is None:
+            options["max_eval"] = options["max_iter"] * 5 // 4
+        super().take(options)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
 
-    def _gradient(self) -> Any:
+    def check(self, options: dict[str, Any]) -> None:
+        super().check(options)
+        if options["line_search_fn"] not in (None, "strong_wolfe"):
+            raise RuntimeError("only 'strong_wolfe' is supported")
+
+    def _gradient(self) -> Anything:
         return np.concatenate(
             [flat(np.zeros_like(p._value) if p._grad is None else p._grad._value) for p in self._params]
         )
 
-    def _position(self) -> Any:
+    def _position(self) -> Anything:
         return np.concatenate([flat(p._value) for p in self._params])
 
-    def _move_to(self, x: Any) -> None:
+    def _move_to(self, x: Anything) -> None:
         start = 0
         for p in self._params:
             value = own(p)
@@ -215,14 +211,14 @@ class Run:
         self.state["func_evals"] += count
 
 
-def _wrapped(x: Any) -> Any:
+def _wrapped(x: Anything) -> Anything:
     """What a run holds as what the state holds: arrays as tensors."""
     if isinstance(x, list):
         return [_wrapped(v) for v in x]
     return wrap(np.asarray(x)) if isinstance(x, np.ndarray | np.generic) else x
 
 
-def _unwrapped(x: Any) -> Any:
+def _unwrapped(x: Anything) -> Anything:
     """What the state holds as a run holds it; numbers of no dimensions as NumPy's scalars."""
     if isinstance(x, list):
         return [_unwrapped(v) for v in x]
@@ -257,7 +253,7 @@ class Point:
 
     __slots__ = ("f", "g", "slope", "t")
 
-    def __init__(self, t: float, f: float, g: Any, slope: float) -> None:
+    def __init__(self, t: float, f: float, g: Anything, slope: float) -> None:
         self.t, self.f, self.g, self.slope = t, f, g, slope
 
 

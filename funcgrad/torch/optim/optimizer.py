@@ -1,32 +1,30 @@
-"""The base of optimisers: parameter groups, state by parameter, state dictionaries, hooks.
-
-Owns also the bundle: the gradients and the state of many parameters as one flat array each, so that a step
-is a few calls of NumPy however many parameters there are. Parameters keep their own memory.
-"""
+"""The base of optimisers: parameter groups, state by parameter, state dictionaries, hooks."""
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from copy import deepcopy
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from funcgrad.extend import Tracer
-from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
-from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
-from funcgrad.torch.core.tensor import Tensor, own, wrap
-from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
-from funcgrad.types import Array, DTypeLike, Number
+from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.optim.hooks import Hooked, StateDict, with_hooks
+from funcgrad.types import Anything, Array
 
-__all__ = ["Bundle", "Optimizer", "StateDict", "Stepwise", "required"]
+__all__ = [
+    "DIFFERENTIABLE",
+    "STEP_IN_JIT",
+    "Optimizer",
+    "StateDict",
+    "evaluated",
+    "require_no_history",
+    "required",
+]
 
-StateDict = dict[str, Any]
 
 DIFFERENTIABLE = (
     "funcgrad.torch does not support steps that are differentiated (differentiable=True with parameters, "
@@ -63,7 +61,7 @@ def evaluated(closure: Callable[[], Any] | None) -> Array:
         MODES.settle()
 
 
-class Optimizer:
+class Optimizer(Hooked):
     """Parameters in groups with options, and a state for each; a subclass says what a step is.
 
     >>> from funcgrad import torch
@@ -83,12 +81,11 @@ class Optimizer:
     )
     """
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Anything, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._pre_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self.forget_hooks()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
@@ -102,12 +99,10 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: Anything) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
-            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
-
-    _opt_called = False
+            cls.step = with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Array:
         """Change the parameters once; returns what the closure returned."""
@@ -190,6 +185,7 @@ class Optimizer:
 
     def state_dict(self) -> StateDict:
         """State and options, with parameters by number."""
+        self.run_hooks("before state_dict")
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -199,10 +195,12 @@ class Optimizer:
             packed["params"] = [numbers[id(p)] for p in group["params"]]
             groups.append(packed)
         state = {numbers.get(id(p), p): held for p, held in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        found: StateDict = {"state": state, "param_groups": groups}
+        return self.after_hooks("after state_dict", found)
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Take state and options from what `state_dict` returned, for the same groups of parameters."""
+        state_dict = self.after_hooks("before load_state_dict", dict(state_dict))
         groups, saved = self.param_groups, deepcopy(state_dict["param_groups"])
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -228,24 +226,16 @@ class Optimizer:
             s["params"] = g["params"]
             g.clear()
             g.update(s)
+        self.run_hooks("after load_state_dict")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._pre_hooks = OrderedDict()
-        self._post_hooks = OrderedDict()
+        self.forget_hooks()
 
-    # -- hooks and printing ----------------------------------------------------------------------------
-
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before every step."""
-        return added_hook(self._pre_hooks, hook)
-
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` after every step."""
-        return added_hook(self._post_hooks, hook)
+    # -- printing ----------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -255,29 +245,12 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    def called(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._pre_hooks.values()):
-            found = hook(self, args, kwargs)
-            if found is not None:
-                args, kwargs = found
-        out = step(self, *args, **kwargs)
-        self._opt_called = True
-        for hook in list(self._post_hooks.values()):
-            hook(self, args, kwargs)
-        return out
-
-    called.__name__ = called.__qualname__ = "step"
-    called.__doc__ = step.__doc__
-    return called
-
-
-def _typename(x: Any) -> str:
+def _typename(x: Anything) -> str:
     kind = type(x)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
-def _cast(p: Tensor, name: str, value: Any) -> Any:
+def _cast(p: Tensor, name: str, value: Anything) -> Anything:
     """A loaded state in the dtype of its parameter; step counts as they are."""
     if not isinstance(value, Tensor):
         return deepcopy(value)
@@ -287,194 +260,6 @@ def _cast(p: Tensor, name: str, value: Any) -> Any:
     return wrap(array)
 
 
-# -- steps on flat arrays -------------------------------------------------------------------------------
-
-
-class Bundle:
-    """Parameters of one dtype that have made equally many steps: their state in flat arrays.
-
-    The tensors of `Optimizer.state` are views of these arrays.
-    """
-
-    __slots__ = ("arrays", "g", "memory", "params", "places", "step", "tensors")
-
-    def __init__(
-        self, params: list[Tensor], states: list[StateDict], names: dict[str, Any], counts: bool
-    ) -> None:
-        dtype = params[0]._value.dtype
-        numbers = 2 if dtype.kind == "c" else 1
-        self.params = params
-        self.places = []
-        start = 0
-        for p in params:
-            size = p._value.size * numbers
-            self.places.append((start, start + size, p._value.shape))
-            start += size
-        real = np.zeros(0, dtype).real.dtype
-        self.g = np.empty(start, real)
-        self.arrays = {name: np.full(start, first, real) for name, first in names.items()}
-        self.tensors: list[tuple[StateDict, str, Tensor]] = []
-        found = states[0].get("step")
-        self.memory: Any = np.full(1, 0 if found is None else int(found), np.float32)
-        """How many steps these parameters have made; compiled functions write into it."""
-        self.step = wrap(self.memory.reshape(()))
-        if counts:
-            for state in states:
-                state["step"] = self.step
-                self.tensors.append((state, "step", self.step))
-        for name, array in self.arrays.items():
-            for state, (a, b, shape) in zip(states, self.places, strict=True):
-                part = shaped(array[a:b], dtype, shape)
-                if isinstance(state.get(name), Tensor):
-                    part[...] = state[name]._value
-                state[name] = t = wrap(part)
-                self.tensors.append((state, name, t))
-
-    def standing_for(self, params: list[Tensor], memory: object, arrays: list[Any]) -> Bundle:
-        """The same bundle of the parameters of a trace, with traced state."""
-        made: Bundle = object.__new__(Bundle)
-        made.params, made.places, made.tensors = params, self.places, []
-        made.g = self.g
-        made.memory = memory
-        made.step = wrap(memory)
-        made.arrays = dict(zip(self.arrays, arrays, strict=True))
-        return made
-
-    @property
-    def count(self) -> Array:
-        """How many steps these parameters have made: an int, or traced."""
-        first: Any = self.memory[0]
-        return int(first) if type(self.memory) is np.ndarray else np.float64(1.0) * first
-
-    def is_current(self, params: list[Tensor]) -> bool:
-        """Whether these are the parameters, and nobody replaced their state."""
-        if len(params) != len(self.params):
-            return False
-        for p, q in zip(params, self.params, strict=True):
-            if p is not q:
-                return False
-        return all(state.get(name) is t for state, name, t in self.tensors)
-
-    def gradients(self, maximize: bool) -> Array:
-        """All gradients, one after the other; negative ones to maximise."""
-        parts: list[Any] = [flat(p._grad._value) for p in self.params]  # type: ignore[union-attr]
-        if type(self.memory) is Tracer:
-            g = np.concatenate(parts)
-            return -g if maximize else g
-        if Tracer in map(type, parts):
-            raise NotImplementedError(STEP_IN_JIT)
-        np.concatenate(parts, out=self.g)
-        return np.negative(self.g, out=self.g) if maximize else self.g
-
-    def values(self) -> Array:
-        """All parameters, one after the other."""
-        return np.concatenate([flat(p._value) for p in self.params])
-
-    def add(self, change: Array) -> None:
-        """Add a flat array to the parameters, in place."""
-        for p, (a, b, shape) in zip(self.params, self.places, strict=True):
-            value: Any = own(p)
-            if type(value) is Tracer:
-                value[...] = value + change[a:b].reshape(shape)  # type: ignore[index]
-            else:
-                np.add(value, shaped(change[a:b], value.dtype, shape), out=value)
-            p._version_box[0] += 1
-
-
-def flat(array: Array) -> Array:
-    """The elements of an array in one row: of complex ones the real and the imaginary parts."""
-    row = array.reshape(-1)
-    return np.ascontiguousarray(row).view(row.real.dtype) if row.dtype.kind == "c" else row
-
-
-def shaped(row: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> Array:
-    """A part of a flat array as an array of that dtype, which may be complex, in the same memory."""
-    return (row.view(dtype) if dtype.kind == "c" else row).reshape(shape)
-
-
-class Stepwise(Optimizer):
-    """An optimiser whose step is a formula for each element: from gradient and state to a change."""
-
-    counts: ClassVar[bool] = True
-    """Whether the state has the number of steps."""
-    is_traceable: ClassVar[bool] = True
-    """Whether a step may be recorded."""
-    _traced: tuple[Any, ...]
-    """In a trace: the optimiser that this one stands for, the traced leaves, their kinds and the trace."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        register_optimizer(cls)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("param_groups", "state") and "_traced" in self.__dict__:
-            resolved(self)
-            return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def names(self, group: dict[str, Any]) -> dict[str, Any]:
-        """The arrays that the state has, with their first values."""
-        raise NotImplementedError
-
-    def change(self, group: dict[str, Any], bundle: Bundle, g: Array, first: bool) -> Array:
-        """What to add to the parameters; changes the state in place. `g` may be overwritten."""
-        raise NotImplementedError
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Array:
-        """Change the parameters once; returns what the closure returned."""
-        loss = evaluated(closure)
-        for k, group in enumerate(self.param_groups):
-            active = [p for p in group["params"] if p._grad is not None]
-            if group.get("differentiable"):
-                require_no_history(group, active)
-            for bundle in self.bundles(k, active):
-                self._step_bundle(group, bundle)
-        return loss
-
-    def bundles(self, k: int, params: list[Tensor]) -> list[Bundle]:
-        """The state of parameters of group `k`."""
-        if "_traced" in self.__dict__:
-            return traced_bundles(self, k)
-        if not params:
-            return []
-        held: list[Bundle] | None = self._bundles.get(k)
-        if held is None or len(held) != 1 or not held[0].is_current(params):
-            held = self._bundles[k] = self._bundled(self.param_groups[k], params)
-        return held
-
-    @cached_property
-    def _bundles(self) -> dict[int, list[Bundle]]:
-        return {}
-
-    def _bundled(self, group: dict[str, Any], params: list[Tensor]) -> list[Bundle]:
-        by_kind: dict[Any, list[Tensor]] = {}
-        names = self.names(group)
-        for p in params:
-            dtype = p._value.dtype
-            if p._grad is not None and p._grad._value.dtype != dtype:
-                raise RuntimeError(
-                    f"the gradient of a parameter of dtype {p.dtype} has dtype {p._grad.dtype}"
-                )
-            state = self.state[p] if names or self.counts else {}
-            made = int(state["step"]) if "step" in state else all(name in state for name in names)
-            by_kind.setdefault((dtype, made), []).append(p)
-        made_of = []
-        for (_, made), members in by_kind.items():
-            states = [self.state[p] if names or self.counts else {} for p in members]
-            bundle = Bundle(members, states, names, self.counts)
-            if not self.counts:
-                bundle.memory[:] = bool(made and names)
-            made_of.append(bundle)
-        return made_of
-
-    def _step_bundle(self, group: dict[str, Any], bundle: Bundle) -> None:
-        first = bundle.count == 0
-        bundle.memory += 1
-        g = bundle.gradients(group.get("maximize", False))
-        with np.errstate(all="ignore"):
-            bundle.add(self.change(group, bundle, g, first))
-
-
 def require_no_history(group: StateDict, params: list[Tensor]) -> None:
     """Raise where the step of a differentiable optimiser would have to be remembered."""
     if any(p._rg and p._node is None for p in params):
@@ -482,30 +267,3 @@ def require_no_history(group: StateDict, params: list[Tensor]) -> None:
     options = [x for x in group.values() if isinstance(x, Tensor)]
     if any(t is not None and t._rg for p in params for t in (p, p._grad)) or any(t._rg for t in options):
         raise NotImplementedError(DIFFERENTIABLE)
-
-
-def number(x: Operand) -> Number:
-    """A learning rate, which may be a tensor, as a number; one of a trace as it is."""
-    return x if type(x) is Tracer else float(x)
-
-
-def root(x: Number) -> Number:
-    """The square root of a number of Python's, as one, or of a traced one."""
-    return np.sqrt(x) if type(x) is Tracer else math.sqrt(x)
-
-
-def check_both_betas(betas: tuple[float, float]) -> None:
-    """Raise ValueError for betas out of range."""
-    for k, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {k}: {beta}")
-
-
-def checked(**options: tuple[Any, bool]) -> None:
-    """Raise ValueError for the first option whose value is not valid."""
-    for name, (value, valid) in options.items():
-        if name == "learning_rate" and isinstance(value, Tensor) and value._value.size != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not valid:
-            label = "learning rate" if name == "learning_rate" else f"{name.removesuffix('_value')} value"
-            raise ValueError(f"Invalid {label}: {value}")

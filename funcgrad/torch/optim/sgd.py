@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.optim.optimizer import Bundle, Stepwise, checked, number
-from funcgrad.types import Array
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.optim.options import number
+from funcgrad.torch.optim.stepwise import Bundle, Stepwise
+from funcgrad.types import Array, Number
 
 __all__ = ["SGD"]
 
 
+@declared
 class SGD(Stepwise):
     """``p -= lr * g``, with momentum, dampening, Nesterov's form and weight decay.
 
@@ -26,41 +30,23 @@ class SGD(Stepwise):
 
     counts = False
 
-    def __init__(
-        self,
-        params: Any,
-        lr: Any = 1e-3,
-        momentum: float = 0,
-        dampening: float = 0,
-        weight_decay: float = 0,
-        nesterov: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        checked(
-            learning_rate=(lr, lr >= 0.0),
-            momentum_value=(momentum, momentum >= 0.0),
-            weight_decay_value=(weight_decay, weight_decay >= 0.0),
-        )
-        if nesterov and (momentum <= 0 or dampening != 0):
+    lr: InitVar[Number] = 1e-3
+    momentum: InitVar[float] = 0
+    dampening: InitVar[float] = 0
+    weight_decay: InitVar[float] = 0
+    nesterov: InitVar[bool] = False
+    _: KW_ONLY
+    maximize: InitVar[bool] = False
+    foreach: InitVar[bool | None] = None
+    differentiable: InitVar[bool] = False
+    fused: InitVar[bool | None] = None
+
+    checks = ("lr", "momentum", "weight_decay")
+
+    def check(self, options: dict[str, Any]) -> None:
+        super().check(options)
+        if options["nesterov"] and (options["momentum"] <= 0 or options["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "dampening": dampening,
-                "weight_decay": weight_decay,
-                "nesterov": nesterov,
-                "maximize": maximize,
-                "foreach": foreach,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
 
     def names(self, group: dict[str, Any]) -> dict[str, Any]:
         return {"momentum_buffer": 0.0} if group["momentum"] else {}

@@ -40,7 +40,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
     _require_decay(decay)
 
     @no_grad()
-    def ema_update(ema_param: Tensor, current_param: Tensor, num_averaged: Any) -> Any:
+    def ema_update(ema_param: Tensor, current_param: Tensor, num_averaged: Anything) -> Anything:
         return decay * ema_param + (1 - decay) * current_param
 
     return ema_update
@@ -50,14 +50,14 @@ def get_swa_avg_fn() -> Callable[..., Any]:
     """The function of an average of all that came, for one parameter."""
 
     @no_grad()
-    def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: Any) -> Any:
+    def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: Anything) -> Anything:
         return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
 
     return swa_update
 
 
 def _of_several(update: Callable[..., Any]) -> Callable[..., Any]:
-    def update_all(averages: Iterable[Tensor], params: Iterable[Tensor], num_averaged: Any) -> None:
+    def update_all(averages: Iterable[Tensor], params: Iterable[Tensor], num_averaged: Anything) -> None:
         for mean, p in zip(averages, params, strict=True):
             mean.detach().copy_(update(mean.detach(), p.detach(), num_averaged))
 
@@ -90,7 +90,7 @@ class AveragedModel(Module):
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: Anything = None,
         avg_fn: Callable[..., Any] | None = None,
         multi_avg_fn: Callable[..., Any] | None = None,
         use_buffers: bool = False,
@@ -106,7 +106,7 @@ class AveragedModel(Module):
         """What the averaged module computes."""
         return self.module(*args, **kwargs)
 
-    def _averaged(self, module: Any) -> list[Any]:
+    def _averaged(self, module: Anything) -> list[Any]:
         return [*module.parameters(), *(module.buffers() if self.use_buffers else ())]
 
     def _update(self) -> Callable[..., Any]:
@@ -155,7 +155,7 @@ class SWALR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        swa_lr: Any,
+        swa_lr: Anything,
         anneal_epochs: int = 10,
         anneal_strategy: str = "cos",
         last_epoch: int = -1,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.core.backward.engine import Captures, accumulate, as_tensor, nodes_behind, run_backward
 from funcgrad.torch.core.backward.grad_mode import enable_grad, no_grad
-from funcgrad.torch.core.backward.history import Node, Output
+from funcgrad.torch.core.backward.history import Node, Output, changed_message
+from funcgrad.torch.core.backward.packing import hooked, pack
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE
-from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.types import Anything, Tree
 
@@ -32,16 +35,127 @@ class CheckpointError(RuntimeError):
     """A function that was run again did something else."""
 
 
-def require_same(found: list[Any], made: list[Any]) -> None:
-    """Raise CheckpointError where the second run of a function gave other shapes or dtypes than the first."""
-    for k, (again, first) in enumerate(zip(found, made, strict=True)):
-        if again != first:
+_CHECKS = ("default", "none")
+_STOPS_EARLY: ContextVar[bool] = ContextVar("checkpoint_stops_early", default=True)
+
+
+class _Stop(Exception):
+    """All that is needed has been computed again."""
+
+
+class Frame:
+    """One call of `checkpoint`: counts what its function saves, and runs it again when that is needed."""
+
+    def __init__(
+        self, function: Callable[..., Any], args: Anything, kwargs: Anything, preserve: bool
+    ) -> None:
+        self.function = function
+        self.state = default_generator.get_state() if preserve else None
+        self.context: Callable[[], Any] = nullcontext
+        self.checked = True
+        self.stops = _STOPS_EARLY.get()
+        self.noted: list[tuple[Any, Any]] = []
+        """Shapes and dtypes of what was saved, in order."""
+        self.held: dict[int, Tensor] = {}
+        """What has been computed again and is not yet used."""
+        self.arguments = replaced((args, kwargs), Argument)  # type: ignore[arg-type]
+
+    def pack(self, t: Tensor) -> int:
+        """Forget a tensor; its number."""
+        self.noted.append((t._value.shape, t._value.dtype))
+        return len(self.noted) - 1
+
+    def unpack(self, k: int) -> Tensor:
+        """The tensor with this number, computed again."""
+        if k not in self.held:
+            self.run_again()
+        return self.held.pop(k)
+
+    def run_again(self) -> None:
+        """Compute all that was saved once more. CheckpointError where the function does something else."""
+        wanted = list(self.noted)
+        self.held.clear()
+        args, kwargs = restored(self.arguments)
+        before = default_generator.get_state()
+        if self.state is not None:
+            default_generator.set_state(self.state)
+        try:
+            # The pack hook stops the second run where the last tensor that is wanted has come.
+            with suppress(_Stop), enable_grad(), hooked(self.keeper(wanted), _unpacked), self.context():
+                self.function(*args, **kwargs)
+        finally:
+            default_generator.set_state(before)
+        if len(self.held) < len(wanted):
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata "
-                f"than during the forward pass.\noutput {k}: {first[0]}, {first[1]} in the forward pass, "
-                f"{again[0]}, {again[1]} in the recomputation. Functions under checkpoint must do the same "
-                "twice."
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
+                f"and recomputation: {len(wanted)} then, {len(self.held)} now. Functions under checkpoint "
+                "must do the same twice."
             )
+
+    def keeper(self, wanted: list[tuple[Any, Any]]) -> Callable[[Tensor], Tensor]:
+        """The pack hook of the second run."""
+        seen = itertools.count()
+
+        def keep(t: Tensor) -> Tensor:
+            k, kept = next(seen), t.detach()
+            if k >= len(wanted):
+                return kept
+            now = (t._value.shape, t._value.dtype)
+            if self.checked and now != wanted[k]:
+                raise CheckpointError(
+                    "torch.utils.checkpoint: Recomputed values for the following tensors have different "
+                    f"metadata than during the forward pass.\ntensor at position {k}: {wanted[k][0]}, "
+                    f"{wanted[k][1]} in the forward pass, {now[0]}, {now[1]} in the recomputation. Functions "
+                    "under checkpoint must do the same twice."
+                )
+            self.held[k] = kept
+            if self.stops and k + 1 == len(wanted):
+                raise _Stop
+            return kept
+
+        return keep
+
+
+def _unpacked(t: Tensor) -> Tensor:
+    return t
+
+
+class Argument:
+    """A tensor argument, kept for the second run: packed where the call is inside of another checkpoint."""
+
+    __slots__ = ("box", "kept", "version")
+
+    def __init__(self, t: Tensor) -> None:
+        self.box = t._version_box
+        self.version = t._version_box[0]
+        self.kept: Any = t
+        if MODES.saved_hooks and MODES.grad and t._node is not None:
+            self.kept = (pack(t._value, t._node), t._node)
+
+    def tensor(self) -> Tensor:
+        """The tensor; RuntimeError if it was changed in place since."""
+        if isinstance(self.kept, Tensor):
+            if self.box[0] != self.version:
+                edge = self.kept._node
+                raise RuntimeError(changed_message(self.kept._value, self.box, self.version, edge))
+            return self.kept
+        packed, edge = self.kept
+        t = wrap(packed.value())
+        t._node, t._rg = edge, True
+        return t
+
+
+def restored(arguments: Tree) -> Tree:
+    """The arguments of the first run."""
+    if type(arguments) is Argument:
+        return arguments.tensor()
+    if isinstance(arguments, tuple) and hasattr(arguments, "_fields"):
+        return type(arguments)(*map(restored, arguments))
+    if type(arguments) in (tuple, list):
+        return type(arguments)(map(restored, arguments))
+    if isinstance(arguments, dict):
+        return {key: restored(x) for key, x in arguments.items()}
+    return arguments
 
 
 class CheckpointFunctionBackward(Node):
@@ -49,20 +163,17 @@ class CheckpointFunctionBackward(Node):
 
     is_python = True
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any, state: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Anything, state: Anything
+    ) -> None:
         self.function = function
         self.args = args
         self.kwargs = kwargs
         self.state = state
-        self.checked = True
-        """Whether the second run has to give outputs of the same shapes and dtypes, which are `made`."""
-        self.made: list[Any] = []
-        self.captured: list[Tensor] | None = None
-        """The leaves that the function closes over; None if they are looked for in the second run."""
 
     def backward_python(self, cotangents: list[Any]) -> list[Any]:
-        """The gradients of the tensor arguments and of the captured leaves."""
-        if self.captured is None and MODES.running.captures is not None:
+        """The gradients of the tensor arguments; those of captured leaves are added to them at once."""
+        if MODES.running.captures is not None:
             raise RuntimeError(_REENTRANT)
         before = default_generator.get_state()
         if self.state is not None:
@@ -73,25 +184,17 @@ class CheckpointFunctionBackward(Node):
             own, own_args, own_kwargs = with_own(self.args, self.kwargs, _seen if create else _own)
             out = self.function(*own_args, **own_kwargs)
         default_generator.set_state(before)
-        outs = tensors_in(out)
-        if self.captured is not None and self.checked:
-            require_same([(o._value.shape, o._value.dtype) for o in outs], self.made)
-        pairs = [(o, g) for o, g in zip(outs, cotangents, strict=True) if o._rg and g is not None]
+        pairs = [(o, g) for o, g in zip(tensors_in(out), cotangents, strict=True) if o._rg and g is not None]
         wanted = [t for t in own if t._rg]
-        captured = self.captured
-        if captured is None:
-            captured = captured_leaves([o for o, _ in pairs], wanted)
+        captured = captured_leaves([o for o, _ in pairs], wanted)
         found: Any = [None] * (len(wanted) + len(captured))
         if pairs and found:
-            # Hooks of captured leaves are called by the pass that this one is a part of.
-            asked = Captures([t._node or t for t in (*wanted, *captured)], raw=self.captured is not None)
+            asked = Captures([t._node or t for t in (*wanted, *captured)])
             roots = [o._node or o for o, _ in pairs]
             given = [g if create else g._value for _, g in pairs]
             found = [as_tensor(g) for g in run_backward(roots, given, True, create, asked)]
         grads = iter(found)
         of_arguments = [next(grads) if t._rg else None for t in own]
-        if self.captured is not None:
-            return [*of_arguments, *grads]
         for leaf, g in zip(captured, grads, strict=True):
             if g is not None:
                 accumulate(leaf, g if create else g._value, create)
@@ -164,11 +267,32 @@ def noop_context_fn() -> tuple[Any, ...]:
     return nullcontext(), nullcontext()
 
 
+def warn_of_reentrance(
+    use_reentrant: bool | None, kwargs: Mapping[str, object], tensors: list[Tensor]
+) -> None:
+    """PyTorch's warnings of its old way, and what that refuses."""
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version "
+            "2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
+            "recommended, but if you need to preserve the current default behavior, you can pass "
+            "use_reentrant=True.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if use_reentrant is not False:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if not any(t._rg for t in tensors):
+            message = "None of the inputs have requires_grad=True. Gradients will be None"
+            warnings.warn(message, UserWarning, stacklevel=3)
+
+
 def checkpoint(
     function: Callable[..., Any],
     *args: object,
     use_reentrant: bool | None = None,
-    context_fn: object = noop_context_fn,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     preserve_rng_state: bool = True,
@@ -181,61 +305,55 @@ def checkpoint(
     >>> x.grad
     tensor(7.3891)
     """
-    if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In version "
-            "2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass "
-            "use_reentrant=True.",
-            UserWarning,
-            stacklevel=2,
-        )
+    if determinism_check not in _CHECKS:
+        raise ValueError(f"determinism_check should be one of {_CHECKS}, but got {determinism_check!r}")
     tensors = tensors_in((args, kwargs))
-    if use_reentrant is not False:
-        if kwargs:
-            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-        if not any(t._rg for t in tensors):
-            message = "None of the inputs have requires_grad=True. Gradients will be None"
-            warnings.warn(message, UserWarning, stacklevel=2)
+    warn_of_reentrance(use_reentrant, kwargs, tensors)
+    if use_reentrant is False:
+        frame = Frame(function, args, kwargs, preserve_rng_state)
+        first, frame.context = split(context_fn())
+        frame.checked = determinism_check != "none"
+        with hooked(frame.pack, frame.unpack), first:
+            return function(*args, **kwargs)
     state = default_generator.get_state() if preserve_rng_state else None
-    captured: list[Tensor] = []
-    if use_reentrant or not MODES.grad:
-        with no_grad():
-            out = function(*args, **kwargs)
-    else:
-        # With a history, which is dropped at once: hooks that are set inside belong to the second run.
-        own, own_args, own_kwargs = with_own(args, kwargs)
-        out = function(*own_args, **own_kwargs)
-        captured = captured_leaves([t for t in tensors_in(out) if t._rg], own)
-        out = replaced(out, lambda t: t.detach() if t._rg else t)
-    if not MODES.grad or not (any(t._rg for t in tensors) or not use_reentrant):
-        return out
-    node = CheckpointFunctionBackward(function, args, kwargs, state)
-    if not use_reentrant:
-        node.captured = captured
-        tensors = [*tensors, *captured]
+    with no_grad():
+        out = function(*args, **kwargs)
+    if MODES.grad and any(t._rg for t in tensors):
+        remember(CheckpointFunctionBackward(function, args, kwargs, state), tensors, tensors_in(out))
+    return out
+
+
+def split(contexts: tuple[Any, Any]) -> tuple[Any, Callable[[], Any]]:
+    """The context of the first run, and a function that gives that of the second."""
+    first, second = contexts
+    return first, lambda: second
+
+
+def remember(node: Node, tensors: list[Tensor], outs: list[Tensor]) -> None:
+    """Give results the history that they come from these tensors by this node."""
     node.edges = tuple([(t._node or t) if t._rg else None for t in tensors])
-    outs = tensors_in(out)
-    node.checked = determinism_check != "none"
-    node.made = [(t._value.shape, t._value.dtype) for t in outs]
     node.outputs = len(outs)
     node.seq = next(SEQUENCE)
     for k, t in enumerate(outs):
         if t._value.dtype.kind in "fc" and not any(t is x for x in tensors):
             t._node = node if len(outs) == 1 else Output(node, k)
             t._rg = True
-    return out
 
 
 def checkpoint_sequential(
-    functions: Anything, segments: int, input: Operand, use_reentrant: bool = True, **options: object
+    functions: Anything,
+    segments: int,
+    input: Operand,
+    use_reentrant: bool | None = None,
+    *,
+    preserve_rng_state: bool = True,
 ) -> Operands:
     """Functions one after another, in checkpointed segments."""
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = max(len(steps) // segments, 1)
 
     def through(part: list[Any]) -> Callable[[Any], Any]:
-        def run(x: Any) -> Any:
+        def run(x: Anything) -> Anything:
             for step in part:
                 x = step(x)
             return x
@@ -247,11 +365,17 @@ def checkpoint_sequential(
         if k + size >= len(steps):
             input = through(part)(input)
         else:
-            input = checkpoint(through(part), input, use_reentrant=use_reentrant)
+            input = checkpoint(
+                through(part), input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state
+            )
     return input
 
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Accepted without effect: a function is always run to its end again, which changes no result."""
-    yield
+    """Whether functions stop where they are run again as soon as all that is needed is there (they do)."""
+    token = _STOPS_EARLY.set(enable)
+    try:
+        yield
+    finally:
+        _STOPS_EARLY.reset(token)

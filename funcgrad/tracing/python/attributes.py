@@ -8,7 +8,7 @@ theirs, or one that a function which is rewritten holds.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
@@ -28,8 +28,8 @@ CONTAINERS_METHODS = frozenset(
 ) - frozenset(["__call__", "__class__", "__init__", "dot"])
 """A call of one of these is of an array or a container, unless a class of the user's has such a method."""
 
-SERIES = {name: kind for name, kind in vars(np.polynomial).items() if isinstance(kind, type)}
-"""The classes of NumPy's series, whose code is traced as the user's own."""
+SERIES = frozenset(["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"])
+"""The classes of NumPy's series by name, whose code is traced as the user's own."""
 
 _MODULES: dict[str, tuple[int, frozenset[str]]] = {}
 """By module, how many names it had when it was looked through, and the names of its classes."""
@@ -37,7 +37,13 @@ _HELD: set[str] = set()
 """The properties of classes that functions hold."""
 _NONE: frozenset[str] = frozenset()
 
+_WATCHED: dict[tuple[str, ...], tuple[str, ...]] = {}
+"""By the names of all modules, as they were last, those of them that are looked at again: not libraries'."""
+_MADE_BY_PYTHON = 1 << 9
+"""Set for a class of a ``class`` statement (`Py_TPFLAGS_HEAPTYPE`); others have no functions of Python's."""
+
 WHEN_PACKAGES_CHANGE.append(_MODULES.clear)
+WHEN_PACKAGES_CHANGE.append(_WATCHED.clear)
 
 
 def getter_of(found: object) -> FunctionType | None:
@@ -94,20 +100,38 @@ def names_among(values: Iterable[Any], module: str | None = None) -> frozenset[s
 def names_of_users() -> frozenset[str]:
     """The names that are known now: of properties, ``__class__``, and of methods as `called` writes them."""
     found = {*_HELD, "__class__"}
-    for name, module in sys.modules.copy().items():  # other threads may import meanwhile
+    modules = sys.modules.copy()  # other threads may import meanwhile
+    for name in _watched(modules):
+        module = modules[name]
         if isinstance(module, ModuleType):
-            found |= _names_in(name, module)
+            found |= _looked(name, module)[1]
     return frozenset(found)
 
 
-def _names_in(name: str, module: ModuleType) -> frozenset[str]:
+def _watched(modules: Mapping[str, object]) -> tuple[str, ...]:
+    """The modules that may have other classes than when they were last looked through.
+
+    There are a thousand of libraries, of which none has: they are gone through when one is added or removed.
+    """
+    names = tuple(modules)
+    found = _WATCHED.get(names)
+    if found is None:
+        looked = {name: _looked(name, x) for name, x in modules.items() if isinstance(x, ModuleType)}
+        found = tuple([name for name in names if name not in looked or looked[name][0] >= 0])
+        _WATCHED.clear()
+        _WATCHED[names] = found
+    return found
+
+
+def _looked(name: str, module: ModuleType) -> tuple[int, frozenset[str]]:
+    """How many names a module has, and those that its classes have; -1 of a library."""
     known = _MODULES.get(name)
     if known is None or (known[0] >= 0 and known[0] != len(vars(module))):
         file = getattr(module, "__file__", None)
         theirs = name == "__main__" if not file else not library_files[file] and not installed_package(file)
         found = names_among(vars(module).copy().values(), name) if theirs else _NONE
         _MODULES[name] = known = len(vars(module)) if theirs else -1, found
-    return known[1]
+    return known
 
 
 def note_classes_of(function: FunctionType) -> None:
@@ -115,7 +139,7 @@ def note_classes_of(function: FunctionType) -> None:
 
     And of NumPy's series, where it names one of their classes.
     """
-    held: list[Any] = [SERIES[name] for name in function.__code__.co_names if name in SERIES]
+    held: list[Any] = [getattr(np.polynomial, name) for name in function.__code__.co_names if name in SERIES]
     for cell in function.__closure__ or ():
         try:
             held.append(cell.cell_contents)
@@ -125,7 +149,9 @@ def note_classes_of(function: FunctionType) -> None:
     if getattr(sys.modules.get(str(names.get("__name__"))), "__dict__", None) is not names:
         held += list(names.values())
     kinds = [x if isinstance(x, type) else type(x) for x in held]
-    _HELD.update(*[names_among(kind.__mro__) for kind in kinds if kind.__module__ != "builtins"])
+    for kind in kinds:
+        if kind.__module__ != "builtins":
+            _HELD.update(names_among([x for x in kind.__mro__ if x.__flags__ & _MADE_BY_PYTHON]))
 
 
 def read(x: object, name: str, called: Callable[[Any], Any]) -> object:

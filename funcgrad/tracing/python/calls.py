@@ -29,8 +29,9 @@ from funcgrad.tracing.python.attributes import (
     names_of_users,
     note_classes_of,
 )
+from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute
-from funcgrad.tracing.python.functions import CODES, CodeCache, NoSource, twin_of
+from funcgrad.tracing.python.functions import CODES, CodeCache, twin_of
 from funcgrad.tracing.python.handed import needs_a_key
 from funcgrad.tracing.python.matching import asking_for_classes
 from funcgrad.tracing.python.operating import BINARY, COMPARISONS, OPERATORS, UNARY, is_asked
@@ -258,7 +259,7 @@ class CallCache(CodeCache):
                 raise NoSource(_NOTHING)
             return self.rewritten(code)
 
-    def _matters_in_packages(self, value: Any) -> bool:
+    def _matters_in_packages(self, value: Anything) -> bool:
         return (isinstance(value, type) and value in self._conversions) or self._usually(value)
 
     def _calls_what_matters(self, code: CodeType) -> bool:

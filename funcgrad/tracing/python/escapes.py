@@ -14,6 +14,8 @@ from funcgrad.tracing.python.names import FUNCTIONS
 
 PREFIX = "_fg_"
 """What all names of ours start with in rewritten functions."""
+BLOCK = PREFIX + "block"
+"""What the names of blocks start with."""
 DONE, RESULT = PREFIX + "done", PREFIX + "result"
 
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -48,7 +50,7 @@ def is_true(test: ast.expr) -> bool:
 Return, Break, Continue = ast.Return, ast.Break, ast.Continue
 
 
-def kinds_of_leaving(nodes: Sequence[ast.AST], in_loop: bool = True) -> set[type]:
+def kinds_of_leaving(nodes: Sequence[ast.AST]) -> set[type]:
     """Which of ``return``, ``break`` and ``continue`` inside the nodes leave the block that they are."""
     found: set[type] = set()
     for node in nodes:

@@ -1,49 +1,33 @@
-"""Functions whose code has been rewritten: from a code object to its source, and to the new code.
+"""Functions whose code has been rewritten: from a code object and its definition to the new code.
 
 The new function shares everything with the old one: globals, cells, defaults. Only what it does at a
 statement differs, and asks the hooks, which it sees through a cell of its own. Code is rewritten once.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import copy
-import linecache
-from collections.abc import Iterator
-from functools import reduce
 from threading import Lock
 from types import CellType, CodeType, FunctionType
-from typing import Any
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
-from funcgrad.syntax import parsed
-from funcgrad.tracing.python.escapes import HOOKS, PREFIX
-from funcgrad.tracing.python.statements import (
-    BLOCK,
-    can_be_rewritten,
-    rewritten_body,
-    rewritten_expression,
-    suspends,
-)
+from funcgrad.later import Later
+from funcgrad.tracing.python.definitions import FUTURES, NoSource, definition_of
+from funcgrad.tracing.python.escapes import BLOCK, HOOKS, PREFIX
 
-_FUTURES = reduce(
-    int.__or__, [getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names]
-)
+# What rewrites for `jit`; un-jitted functions are rewritten by `calls`.
+statements = Later("funcgrad.tracing.python.statements")
+
 _FACTORY, _FUNCTION = PREFIX + "factory", PREFIX + "function"
 _LOOKS_AT_FRAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
-
-class NoSource(Exception):
-    """Says why the code of a function cannot be rewritten."""
-
-
 _ORIGINALS: dict[int, CodeType | None] = {}
-"""By the id of code that was rewritten in any way, what it was made from; None for blocks."""
+"""By the id of code that was rewritten in any way, even twice, what the user wrote; None for blocks."""
 
 
 class CodeCache:
-    """Rewritten code by code object, and the trees of source files."""
+    """Rewritten code by code object."""
 
     def __init__(self) -> None:
         self._codes: dict[int, tuple[CodeType, CodeType | NoSource]] = {}
@@ -68,13 +52,13 @@ class CodeCache:
             # Two threads may both make it; both are right.
             self._codes[id(code)] = found = (code, made)
             if isinstance(made, CodeType):
-                self._note(made, code, code)
+                self._note(made, code, self.original(code) or code)
         if isinstance(found[1], NoSource):
             raise found[1]
         return found[1]
 
     def original(self, code: CodeType) -> CodeType | None:
-        """The code that was rewritten into this; None for blocks, which are part of another function."""
+        """The user's code that was rewritten into this; None for blocks: these are part of a function."""
         return _ORIGINALS.get(id(code), code)
 
     def _note(self, code: CodeType, around: CodeType, original: CodeType | None) -> None:
@@ -117,7 +101,7 @@ class CodeCache:
         for x in ast.walk(module):
             if "lineno" in x._attributes and getattr(x, "lineno", None) is None:
                 ast.copy_location(x, node)
-        flags = code.co_flags & _FUTURES
+        flags = code.co_flags & FUTURES
         compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
         inner = compiled
         for wanted in [*([owner] if owner is not None else []), _FACTORY, made.name]:
@@ -129,32 +113,24 @@ class CodeCache:
     ) -> list[ast.stmt]:
         """The statements of the new function."""
         if isinstance(node, ast.Lambda):
-            return [ast.copy_location(ast.Return(rewritten_expression(node, owner)), node.body)]
-        return rewritten_body(node, owner)
+            return [ast.copy_location(ast.Return(statements.rewritten_expression(node, owner)), node.body)]
+        body: list[ast.stmt] = statements.rewritten_body(node, owner)
+        return body
 
     def refuse_suspending(self, node: ast.FunctionDef | ast.Lambda) -> None:
         """Raise NoSource for generators: their blocks cannot become functions."""
-        if isinstance(node, ast.FunctionDef) and suspends(node):
+        if isinstance(node, ast.FunctionDef) and statements.suspends(node):
             raise NoSource("it is a generator")
-        if isinstance(node, ast.Lambda) and not can_be_rewritten(node.body):
+        if isinstance(node, ast.Lambda) and not statements.can_be_rewritten(node.body):
             raise NoSource("it is a generator")
 
     # -- finding the source --------------------------------------------------------------------------------
 
     def _definition(self, code: CodeType) -> tuple[ast.FunctionDef | ast.Lambda, str | None]:
         """A fresh copy of the definition behind the code, and the class around it."""
-        found = FILES.definitions(code)
-        if len(found) > 1:
-            found = [x for x in found if covers(x[0], code)]
-        if len(found) > 1:
-            found = [x for x in found if has_parts_of(x[0], code)]
-        if len(found) != 1:
-            raise NoSource(f"its definition is not found in {code.co_filename}")
-        node, owner = found[0]
+        node, owner, _ = definition_of(code, _ORIGINALS.get(id(code)))
         if isinstance(node, ast.AsyncFunctionDef):
             raise NoSource("it is asynchronous")
-        if [x.arg for x in every_parameter(node.args)] != list(code.co_varnames[: count_parameters(code)]):
-            raise NoSource("its file has changed since it was loaded")
         self.refuse_suspending(node)
         called = {
             x.func.id for x in ast.walk(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)
@@ -165,92 +141,10 @@ class CodeCache:
         return copy.deepcopy(node), owner
 
 
-Definition = tuple[Any, str | None]
-"""A node that defines a function, and the name of the class around it."""
-
-
-class SourceFiles:
-    """The definitions of source files by name and first line, found once for each text of a file."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, tuple[str, dict[tuple[str, int], list[Definition]]]] = {}
-
-    def definitions(self, code: CodeType) -> list[Definition]:
-        """The definitions at the code's first line that have its name; raises NoSource without a source."""
-        file = code.co_filename
-        text = "".join(linecache.getlines(file))
-        known = self._files.get(file)
-        if known is None or known[0] != text:
-            if not text:
-                raise NoSource("its source is not to be had")
-            try:
-                tree = parsed(text, file)
-            except SyntaxError:
-                raise NoSource("its source is not a module of Python") from None
-            known = self._files[file] = text, every_definition(tree)
-        return known[1].get((code.co_name, code.co_firstlineno), [])
-
-
-def every_definition(tree: ast.Module) -> dict[tuple[str, int], list[Definition]]:
-    """The functions and lambdas of a module by name and first line, decorators counted."""
-    found: dict[tuple[str, int], list[Definition]] = {}
-    stack: list[tuple[ast.AST, str | None]] = [(tree, None)]
-    while stack:
-        node, owner = stack.pop()
-        if isinstance(node, ast.Lambda):
-            found.setdefault(("<lambda>", node.lineno), []).append((node, owner))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *[x.lineno for x in node.decorator_list]])
-            found.setdefault((node.name, first), []).append((node, owner))
-        inner = node.name if isinstance(node, ast.ClassDef) else owner
-        stack += [(x, inner) for x in ast.iter_child_nodes(node)]
-    return found
-
-
-FILES = SourceFiles()
-
-
-def covers(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
-    """Whether the instructions of the code, and no others, are those of the node."""
-    seen = {
-        (line, column)
-        for line, _, column, end in code.co_positions()
-        if line is not None and column is not None and end is not None and (column, end) != (0, 0)
-    }
-    starts = {(x.lineno, x.col_offset) for x in own_nodes(node) if isinstance(x, ast.expr | ast.stmt)}
-    return bool(seen) and seen <= starts | {(node.lineno, node.col_offset)}
-
-
-def has_parts_of(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
-    """Whether the node has the parameters of the code, and as many lambdas of its own."""
-    lambdas = [x for x in own_nodes(node) if isinstance(x, ast.Lambda) and x is not node]
-    inner = [x for x in code.co_consts if isinstance(x, CodeType) and x.co_name == "<lambda>"]
-    names = [x.arg for x in every_parameter(node.args)]
-    return len(lambdas) == len(inner) and names == list(code.co_varnames[: count_parameters(code)])
-
-
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and those in it, without the bodies of functions that are defined there."""
-    stack = [node]
-    while stack:
-        x = stack.pop()
-        yield x
-        if isinstance(x, ast.Lambda) and x is not node:
-            stack += [*x.args.defaults, *[y for y in x.args.kw_defaults if y is not None]]
-        else:
-            stack += ast.iter_child_nodes(x)
-
-
 def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
     """The parameters in the order of a code object's variables."""
     last = [x for x in (arguments.vararg, arguments.kwarg) if x is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *last]
-
-
-def count_parameters(code: CodeType) -> int:
-    """How many of the code's variables are parameters."""
-    stars = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    return code.co_argcount + code.co_kwonlyargcount + stars
 
 
 def bare(arguments: ast.arguments) -> ast.arguments:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = ["TAKE_FUNCTIONS", "handing", "needs_a_key"]
 
 Function = Callable[..., Any]
@@ -38,7 +40,7 @@ def handing(function: Function, again: Function) -> Function:
     def instead(x: object) -> object:
         return again(x) if isinstance(x, FunctionType | MethodType | functools.partial) else x
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Anything, **kwargs: Anything) -> Anything:
         named = {key: instead(x) for key, x in kwargs.items()}
         return function(*map(instead, args), **named)
 

@@ -23,10 +23,30 @@ def nothing(_: object) -> Anything:
     return None
 
 
+def unnoted(_base: object, _made: object) -> None:
+    """Nothing."""
+
+
+def alike(_first: object, _second: object) -> bool:
+    """Whether they lie alike: all do where no layer says how."""
+    return True
+
+
 class Inside:
     """The answers; until they are entered, everything is called as it is."""
 
-    __slots__ = ("becomes_traced", "instead_of", "is_open", "joiner", "matters", "opened", "plain")
+    __slots__ = (
+        "becomes_traced",
+        "instead_of",
+        "is_open",
+        "joiner",
+        "lie_alike",
+        "lie_like",
+        "matters",
+        "opened",
+        "plain",
+        "shown",
+    )
 
     def __init__(self) -> None:
         self.instead_of: Callable[[Any], Any] = nothing
@@ -43,6 +63,12 @@ class Inside:
         """The array of NumPy's that an open one holds; anything else as it is."""
         self.becomes_traced: Callable[[Any], Any] = nothing
         """Makes an open array a traced one; does nothing to others, and returns whether it did."""
+        self.lie_like: Callable[[Any, Any], None] = unnoted
+        """Has a traced array lie in memory as another array does; nobody knows how, for None."""
+        self.lie_alike: Callable[[Any, Any], bool] = alike
+        """Whether two arrays are known to lie in memory in the same way."""
+        self.shown: Callable[[Any, Any], None] = unnoted
+        """Notes that other code was given an array of NumPy's for a traced one, and may keep it."""
 
 
 INSIDE = Inside()

@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from funcgrad.tracing.python.operating import COMPARED, PLAIN, is_theirs, method_of, operated
+from funcgrad.types import Anything, Index
 
 __all__ = [
     "ASKED",
@@ -119,12 +120,12 @@ class Subscripted:
         self._x = x
         self._called = called
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Anything:
         method = special(self._x, "__getitem__")
         x: Any = self._x
         return x[index] if method is None else self._called(method)(x, index)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: Anything) -> None:
         method = special(self._x, "__setitem__")
         x: Any = self._x
         if method is None:
@@ -132,7 +133,7 @@ class Subscripted:
         else:
             self._called(method)(x, index, value)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: Index) -> None:
         method = special(self._x, "__delitem__")
         x: Any = self._x
         if method is None:
@@ -256,10 +257,10 @@ class Entered:
         self._x = x
         self._called = called
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Anything:
         return self._called(method_of(type(self._x), "__enter__"))(self._x)
 
-    def __exit__(self, *raised: object) -> Any:
+    def __exit__(self, *raised: object) -> Anything:
         return self._called(method_of(type(self._x), "__exit__"))(self._x, *raised)
 
 
@@ -280,7 +281,7 @@ def asking(function: object, found: Function, called: Called) -> Function:
         return going_through(function, found, called)
     (name,) = ASKED[function]
 
-    def ask(*args: Any, **kwargs: Any) -> Any:
+    def ask(*args: Anything, **kwargs: Anything) -> Anything:
         method = special(args[0], name) if args else None
         if method is None:
             return found(*args, **kwargs)
@@ -305,7 +306,7 @@ def going_through(function: object, found: Function, called: Called) -> Function
     """The same for a builtin that goes through an argument, or through several."""
     ordered_by: Any = function
 
-    def ask(*args: Any, **kwargs: Any) -> Any:
+    def ask(*args: Anything, **kwargs: Anything) -> Anything:
         single = function not in (builtins.min, builtins.max) or len(args) == 1
         given = [
             iterated(x, called) if single and is_gone_through(function, k) else x for k, x in enumerate(args)
@@ -345,7 +346,7 @@ def total(values: list[Any], start: object = 0, *, called: Called) -> object:
 def ordering(key: Function | None, called: Called) -> Function:
     """A key whose comparisons are the user's."""
 
-    def ordered(x: Any) -> Ordered:
+    def ordered(x: Anything) -> Ordered:
         return Ordered(x if key is None else key(x), called)
 
     return ordered

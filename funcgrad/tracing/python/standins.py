@@ -34,7 +34,7 @@ def stand_in_for(function: Anything) -> Function | None:
         return None
     ours, condition = found
 
-    def standing_in(*args: Any, **kwargs: Any) -> Any:
+    def standing_in(*args: Anything, **kwargs: Anything) -> Anything:
         return ours(*args, **kwargs) if condition(args, kwargs) else function(*args, **kwargs)
 
     return standing_in

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Sequence
 
 from funcgrad.tracing.python.attributes import names_of_users
-from funcgrad.tracing.python.escapes import PREFIX, Lowering, at, no_arguments
+from funcgrad.tracing.python.escapes import BLOCK, PREFIX, Lowering, at, no_arguments
 from funcgrad.tracing.python.expressions import ExpressionRewriter, operator_name
 from funcgrad.tracing.python.matching import with_matches_as_branches
 from funcgrad.tracing.python.names import (
@@ -24,9 +24,6 @@ from funcgrad.tracing.python.names import (
     parameter_names,
 )
 from funcgrad.tracing.python.protocols import ENTERING, is_unpacked
-
-BLOCK = PREFIX + "block"
-"""The names of blocks start with this."""
 
 
 class StatementRewriter(ExpressionRewriter):
@@ -106,9 +103,6 @@ class StatementRewriter(ExpressionRewriter):
     def _names(self, place: ast.AST, names: Names) -> ast.expr:
         shown = sorted(names - self._globals)
         return at(place, ast.Tuple([ast.Constant(x) for x in shown], ast.Load()))
-
-    def _globals_bound(self, place: ast.AST, bound: Names) -> ast.expr:
-        return at(place, ast.Tuple([ast.Constant(x) for x in sorted(bound & self._globals)], ast.Load()))
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         bodies = node.body, node.orelse

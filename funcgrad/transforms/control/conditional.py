@@ -54,6 +54,7 @@ class Cond(Primitive):
     name = "cond"
     parameters = ("branches",)
     multiple = True
+    decides = True
     branches: tuple[Program, ...]
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
@@ -75,7 +76,7 @@ class Cond(Primitive):
     def _run(self) -> list[Run | None]:
         return [None] * len(self.branches)
 
-    def evaluate(self, *values: Array) -> Array:
+    def evaluate(self, *values: Array) -> tuple[Any, ...]:
         k = min(max(int(values[0]), 0), len(self.branches) - 1)
         run = self._run[k]
         if run is None:
@@ -146,7 +147,7 @@ class Cond(Primitive):
         return self._batch_of_choices(recorder, size, index, operands, list(batched[1:])), True
 
     def _batch_of_choices(
-        self, recorder: Recorder, size: int, index: Any, operands: list[Any], flags: list[bool]
+        self, recorder: Recorder, size: int, index: Array, operands: list[Any], flags: list[bool]
     ) -> tuple[Any, ...]:
         """All branches, one after the other: an array that each changes in parts goes through all of them."""
         changed = changed_operands(self.branches)

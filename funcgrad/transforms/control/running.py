@@ -96,7 +96,7 @@ class Writer:
         """Write an equation, whose text has just been made."""
         self.line(text)
 
-    def _evaluation(self, primitive: Any) -> str:
+    def _evaluation(self, primitive: AnyPrimitive) -> str:
         return self.constant(self.evaluation(primitive))
 
     def evaluation(self, primitive: AnyPrimitive) -> Callable[..., Any]:

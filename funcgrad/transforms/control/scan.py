@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
+from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.arrays.structure import move_axis
 from funcgrad.ops.elementwise.arithmetic import add, is_selected, mul
@@ -29,12 +30,23 @@ from funcgrad.transforms.control.forward import (
     kept,
     linear_step,
     present,
+    within_step,
 )
 from funcgrad.transforms.control.running import Run, captured_arrays, owned, scan_function
 from funcgrad.transforms.control.step import Parts, Step, dependent_parts, is_linear, live_step
+from funcgrad.transforms.control.updates import changed_inputs
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline
 from funcgrad.types import Array, Arrays
+
+MUCH = 4
+"""How many times the arrays that a loop writes it may keep without a thought."""
+
+MOST_ROOM = 16
+"""How many times what else would be kept there may be room for: nearly all of it is never touched."""
+
+LARGEST_ROOM = 1 << 34
+"""Bytes of room beyond which a system may refuse to give memory, although it would not be touched."""
 
 
 class Scan(Primitive):
@@ -47,6 +59,8 @@ class Scan(Primitive):
     name = "scan"
     parameters = ("body", "n_carry", "n_xs", "length", "reverse")
     multiple = True
+    decides = True
+    reads_numbers = True
     body: Program
     n_carry: int
     n_xs: int
@@ -95,7 +109,11 @@ class Scan(Primitive):
         dots = self.step.parts(tangents)
         if keeps_forward(recorder):
             return self._jvp_together(recorder, self.step.parts(primals), dots)
-        return self._jvp_apart(recorder, self.step.parts(primals), dots)
+        made = self._linear_step(recorder, self.step.parts(primals), dots.of_each(is_there))
+        room = 0 if within_step() else room_to_undo(made, self.length)
+        undoing: Any = CATALOG.get("undo_tangents") if room else None
+        undone = undoing and undoing.differentiated(self, recorder, primals, tangents, room)
+        return undone or self._jvp_apart(recorder, made, self.step.parts(primals), dots)
 
     def _jvp_together(self, recorder: Recorder, primals: Parts[Any], tangents: Parts[Any]) -> tuple[Any, Any]:
         made = forward_step(self.step, tangents.of_each(is_there), recorder.transform)
@@ -109,8 +127,9 @@ class Scan(Primitive):
         active = (*made.active.carry, *made.active_ys)
         return (*carry[:n], *ys[:n_ys]), tuple([next(dots) if a else None for a in active])
 
-    def _jvp_apart(self, recorder: Recorder, primals: Parts[Any], tangents: Parts[Any]) -> tuple[Any, Any]:
-        made = self._linear_step(recorder, primals, tangents.of_each(is_there))
+    def _jvp_apart(
+        self, recorder: Recorder, made: LinearStep, primals: Parts[Any], tangents: Parts[Any]
+    ) -> tuple[Any, Any]:
         outs = recorder.record(Scan.of(made.primal, self.length, reverse=self.reverse), primals.flat)
         carry, ys = self.step.results(outs)
         reads = [*[primals.xs[k] for k in made.used_xs], *[ys[k] for k in made.used_ys]]
@@ -267,6 +286,23 @@ class Scan(Primitive):
                 error=ShapeError,
             ),
         )
+
+
+def room_to_undo(made: LinearStep, trips: int) -> int:
+    """How much room may be made to undo writes instead, in bytes; zero where little is kept as it is."""
+    step = made.primal
+    changed = changed_inputs(step.program)[: step.n_carry]
+    written = [a for k, a in enumerate(step.carry_avals) if a.shape and changed[k] is not None]
+    keeping = kept(made, trips)
+    if keeping <= MUCH * sum(a.nbytes for a in written) or not written:
+        return 0
+    # A loop in it may keep one for each of its own trips.
+    whole = any(
+        a.shape == b.shape[b.ndim - a.ndim :] and a.dtype == b.dtype and b.ndim >= a.ndim
+        for a in written
+        for b in step.y_avals
+    )
+    return min(MOST_ROOM * keeping if whole else keeping // 4, LARGEST_ROOM)
 
 
 def numbers_of_trips(length: int, *, reverse: bool) -> np.ndarray[Any, Any]:

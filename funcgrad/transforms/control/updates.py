@@ -5,12 +5,13 @@ Knows nothing of memory: whether it may be changed is for those to decide who ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from funcgrad.ir.program import Atom, Equation, Program, Var
-from funcgrad.ops.arrays.indexing import Scatter
+from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, UpdateSlice
 from funcgrad.ops.arrays.sorting import AddAlongAxis
+from funcgrad.ops.elementwise.arithmetic import neg
 
 UPDATES = (Scatter, UpdateSlice, AddToSlice, AddAlongAxis)
 """What changes a part of its first input."""
@@ -100,3 +101,46 @@ def moved_before(equations: Sequence[Equation], position: int, changed: Sequence
         if position not in needed and not any(set(changed) & set(bases(equations[k])) for k in needed):
             found |= needed
     return sorted(found)
+
+
+def as_additions(program: Program) -> Program:
+    """The Program with ``x[i] += y`` where an element is read, added to, and written again.
+
+    What follows an addition backwards stays where it is; what follows a write is taken out, and added again.
+    The numbers are the same, but for sums that kernels may round once where it rounds twice.
+    """
+    makers = {v: e for e in program.equations for v in e.outputs}
+    equations: list[Equation] = []
+    for e in program.equations:
+        term = None
+        if isinstance(e.primitive, Scatter) and e.primitive.mode == "set":
+            term = added_term(e, makers)
+        if term is None:
+            equations.append(e)
+            continue
+        sum_of, added = term
+        if sum_of.primitive.name == "sub":
+            equations.append(Equation(neg, (added,), (Var(added.aval),), sum_of.source))
+            added = equations[-1].outputs[0]
+        adding = Scatter("add", e.primitive.axes, e.primitive.unique)
+        equations.append(Equation(adding, (e.inputs[0], added, *e.inputs[2:]), e.outputs, e.source))
+    return Program(program.inputs, program.captured, tuple(equations), program.outputs, program.name)
+
+
+def added_term(writing: Equation, makers: Mapping[Var, Equation]) -> tuple[Equation, Atom] | None:
+    """What makes the number that is written, and what it adds to the one that was there, if that is all."""
+    x, y, *indices = writing.inputs
+    made = makers.get(y) if isinstance(y, Var) else None
+    if made is None or made.primitive.name not in ("add", "sub") or y.aval.shape or y.aval.dtype.kind != "f":
+        return None
+    for k in range(1 if made.primitive.name == "sub" else 2):
+        read, added = made.inputs[k], made.inputs[1 - k]
+        reading = makers.get(read) if isinstance(read, Var) else None
+        if (
+            reading is not None
+            and reading.primitive == Gather(writing.primitive.axes)
+            and reading.inputs == (x, *indices)
+            and added.aval == y.aval
+        ):
+            return made, added
+    return None

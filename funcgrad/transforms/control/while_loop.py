@@ -21,7 +21,6 @@ from funcgrad.tracing.samples import ErrorSample, Sample, fixed
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.backward import mark_of
 from funcgrad.transforms.control.batched import with_axis
-from funcgrad.transforms.control.bounded import Apart, is_worth_it, most_trips, taken_apart
 from funcgrad.transforms.control.forward import (
     LinearStep,
     changed_around,
@@ -32,11 +31,13 @@ from funcgrad.transforms.control.forward import (
     within_step,
 )
 from funcgrad.transforms.control.running import Run, captured_arrays, owned, sweeps_function
-from funcgrad.transforms.control.step import Parts, chosen, is_linear, needed_inputs
+from funcgrad.transforms.control.step import Parts, chosen, is_linear, needed_inputs, positions
 from funcgrad.transforms.control.sweeps import Inputs, Sweep, Sweeps, live_sweeps
 from funcgrad.transforms.control.sweeps_backward import TransposedSweeps, linear_carries, transposed_sweeps
 from funcgrad.transforms.control.sweeps_batched import batched_sweeps
 from funcgrad.transforms.control.sweeps_forward import forward_sweeps
+from funcgrad.transforms.control.tapeless.ahead import carried_ahead
+from funcgrad.transforms.control.tapeless.bounded import Apart, is_worth_it, most_trips, taken_apart
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline
 from funcgrad.types import Array, Arrays
@@ -46,6 +47,7 @@ class Loop(Primitive):
     """What `while_loop` and the sweeps over its trips share: every rule."""
 
     multiple = True
+    decides = True
 
     @property
     def loop(self) -> Sweeps:
@@ -252,6 +254,9 @@ class WhileLoop(Loop):
         recorder = recorder_of([*primals, *tangents])
         assert recorder is not None, "a jvp rule runs on tracers"
         (sweep,) = self.loop.sweeps
+        found = None if keeps_forward(recorder) else self._jvp_ahead(recorder, primals, tangents)
+        if found is not None:
+            return found
         apart = within_step() and not keeps_forward(recorder)
         most = most_trips(sweep.step) if apart else None
         if most is None:
@@ -263,6 +268,18 @@ class WhileLoop(Loop):
         if not is_worth_it(made, most, costly):
             return super().jvp(primals, tangents)
         return self._jvp_apart(recorder, taken_apart(self.cond, made, most), made, primals, parts)
+
+    def _jvp_ahead(
+        self, recorder: Recorder, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any] | None:
+        """One loop for the values and their derivatives, and products of these with the tangents."""
+        ahead = carried_ahead(recorder, self.loop, self.loop.inputs(tangents))
+        if ahead is None:
+            return None
+        values = self.loop.inputs(primals)
+        carry = (*values.carries[0], *ahead.starts(recorder))
+        outs = recorder.record(primitive_of(ahead.loop), values._replace(carries=(carry,)).flat)
+        return tuple(outs[: len(values.carries[0])]), ahead.tangents(outs)
 
     def _jvp_apart(
         self, recorder: Recorder, apart: Apart, made: LinearStep, primals: Sequence[Any], dots: Parts[Any]
@@ -282,6 +299,13 @@ class WhileLoop(Loop):
         inputs = Inputs(((zero,), tuple(carry_dots)), (count,), ((), tuple(constant))).flat
         found = iter(recorder.record(primitive_of(apart.linear), inputs))
         return tuple(after), tuple([next(found) if a else None for a in made.active.carry])
+
+    def needed_part(self, needed: Flags) -> tuple[Primitive, tuple[int, ...], tuple[int, ...]] | None:
+        live = live_sweeps(self.loop._replace(results=positions(needed)))
+        (sweep,) = live.loop.sweeps
+        if sweep.n_carry == len(needed):
+            return None
+        return WhileLoop(live.loop.cond, sweep.program), live.inputs, live.inputs[: sweep.n_carry]
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

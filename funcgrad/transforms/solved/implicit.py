@@ -84,7 +84,7 @@ class Implicit(Method):
         solver = self._divided if self.elementwise else self._solved
         return [*solver(recorder, equations, point, full, outs[known]), *none[n:]]
 
-    def _still(self, equations: Program, hints: Sequence[Any], ok: Any) -> list[Any]:
+    def _still(self, equations: Program, hints: Sequence[Any], ok: Array) -> list[Any]:
         """Zeros: a solution does not move with where it was looked for; what is none does, and raises."""
         checked = reshape(Regular(self.what).bind(np.ones((1, 1)), ok), ())
         sums = [reduce_sum(t, tuple(range(t.aval.ndim))) if t.aval.ndim else t for t in hints]
@@ -94,7 +94,7 @@ class Implicit(Method):
         return [broadcast(cast(nothing, a.dtype), a.shape, ()) for a in equations.in_avals[: self.n_unknowns]]
 
     def _divided(
-        self, recorder: Recorder, equations: Program, point: Sequence[Any], dots: Sequence[Any], ok: Any
+        self, recorder: Recorder, equations: Program, point: Sequence[Any], dots: Sequence[Any], ok: Array
     ) -> list[Any]:
         (unknown,) = equations.in_avals[:1]
         slope = inline(recorder, self.moved_by_unknowns(equations), [*point, np.ones(unknown.shape)])[0]
@@ -103,7 +103,7 @@ class Implicit(Method):
         return [neg(div(dots[0], slope))]
 
     def _solved(
-        self, recorder: Recorder, equations: Program, point: Sequence[Any], dots: Sequence[Any], ok: Any
+        self, recorder: Recorder, equations: Program, point: Sequence[Any], dots: Sequence[Any], ok: Array
     ) -> list[Any]:
         avals = equations.in_avals[: self.n_unknowns]
         size = sum(a.size for a in avals)

@@ -53,7 +53,7 @@ class Krylov(Method):
         product = programs[0]
         size = len(right)
 
-        def matvec(v: Any) -> Any:
+        def matvec(v: Array) -> Array:
             return product.evaluate(*point, np.asarray(v).reshape(size))[0]
 
         if not np.any(right):

@@ -6,7 +6,7 @@ number of steps that depends on the numbers. What the derivative is says the met
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from funcgrad.transforms.replay import as_tracer, inline, inputs_of, transformin
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.solved.implicit import NewtonRoot
 from funcgrad.transforms.solved.method import Method
-from funcgrad.types import AnyPrimitive, Array
+from funcgrad.types import AnyPrimitive, Anything, Array
 
 Lanes = tuple[tuple[int, Flags], ...]
 """Batch axes, the innermost first: the size, and which inputs have the axis."""
@@ -49,7 +49,7 @@ class Solved(Primitive):
             avals = [a.with_shape(a.shape[1:]) if f else a for a, f in zip(avals, flags, strict=True)]
         return tuple(avals)
 
-    def evaluate(self, *values: Array) -> Array:
+    def evaluate(self, *values: Array) -> tuple[Any, ...]:
         avals = tuple([Aval(np.shape(x), np.asarray(x).dtype) for x in values])
         results = self.method.results(self.programs, self._example_avals(avals))
         return self._found(self.lanes, values, results)
@@ -124,10 +124,10 @@ class Solved(Primitive):
         )
 
 
-def positive_vector(*shape: int) -> Array:
+def positive_vector(*shape: int) -> Callable[..., Any]:
     """A draw in double precision: a solver that stops by tolerances gives no other."""
 
-    def draw(rng: np.random.Generator, _: Any) -> Any:
+    def draw(rng: np.random.Generator, _: Anything) -> Array:
         return uniform(1.0, 2.0, *shape)(rng, np.dtype(np.float64))
 
     return draw

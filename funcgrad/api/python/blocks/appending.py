@@ -15,13 +15,14 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.calling.arguments import here
-from funcgrad.api.python.blocks.cells import put, value_in
+from funcgrad.api.python.blocks.cells import put
 from funcgrad.api.python.blocks.recording import Block, OuterWrite, Place, current_block
 from funcgrad.api.python.identity import containers_within, roots_of
+from funcgrad.api.python.unbound import value_in
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Index
 
 MOST_PER_TRIP = 64
 """How many elements a trip may append to one list."""
@@ -32,7 +33,7 @@ class Appending(Place):
 
     __slots__ = ("_last",)
 
-    def __init__(self, owner: Any, last: int = 0) -> None:
+    def __init__(self, owner: Anything, last: int = 0) -> None:
         super().__init__("append", owner, None)
         self._last = last
 
@@ -95,7 +96,7 @@ class Growing:
             raise refused("a list is reached past its name")
         raise OuterWrite((), [place])
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Anything:
         if type(index) is not int or index >= 0:
             raise refused("a list that grows is read at an index from its start")
         if -index <= len(self.new):
@@ -116,7 +117,7 @@ class Growing:
         except KeyError:
             raise ValueError("nothing is there") from None
 
-    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+    def _refused(self, *_: object, **__: object) -> NoReturn:
         raise refused("a list that grows is looked at")
 
     __len__ = __iter__ = __setitem__ = __delitem__ = __contains__ = __add__ = __iadd__ = __bool__ = _refused

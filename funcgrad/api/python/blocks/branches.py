@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -301,7 +301,7 @@ class HalfBound:
     def __init__(self, name: str, which: str, what: str, line: int) -> None:
         object.__setattr__(self, "_text", (name, which, what, line))
 
-    def _refused(self, *_: Any, **__: Any) -> Any:
+    def _refused(self, *_: object, **__: object) -> NoReturn:
         name, which, _what, line = object.__getattribute__(self, "_text")
         raise TracedBranchError(
             f"`{name}` is bound by the {which} branch of line {line} only, and its condition is traced",

@@ -10,7 +10,6 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.control_flow.control_types import joined, typed
 from funcgrad.api.python.blocks.cells import (
-    UNBOUND,
     State,
     Value,
     aval_of_leaf,
@@ -24,12 +23,14 @@ from funcgrad.api.python.identity import (
     other_name,
     same_arrays,
 )
+from funcgrad.api.python.unbound import UNBOUND
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.escapes import PREFIX
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything
 
 Function = Callable[..., Any]
 
@@ -152,7 +153,7 @@ class Carried:
             raise Retyped
         return leaves
 
-    def _kept(self, slot: Slot, leaf: Any, given: dict[str, Any], values: dict[str, Any]) -> Slot:
+    def _kept(self, slot: Slot, leaf: Anything, given: dict[str, Any], values: dict[str, Any]) -> Slot:
         """The slot, or one of the type that it must have."""
         if slot.aval is None:
             if is_same(slot.start, leaf):
@@ -230,7 +231,9 @@ class Carried:
                 )
             )
 
-    def _differs(self, name: str, before: Any, after: Any, kind: type[FuncgradError]) -> FirstTripDiffers:
+    def _differs(
+        self, name: str, before: object, after: object, kind: type[FuncgradError]
+    ) -> FirstTripDiffers:
         spoken = "what is returned" if name.startswith(PREFIX) else f"`{name}`"
         return FirstTripDiffers(
             kind(

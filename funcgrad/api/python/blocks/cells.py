@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.api.python.blocks.outside import CellPlace, names_of_cells
 from funcgrad.api.python.blocks.recording import Place
+from funcgrad.api.python.unbound import UNBOUND, value_in
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.families import aval as aval_of_any
@@ -26,16 +27,6 @@ from funcgrad.types import Anything
 Block = Callable[..., Any]
 
 
-class Unbound:
-    """Stands for the value of a name that is not bound."""
-
-    def __repr__(self) -> str:
-        return "<not bound>"
-
-
-UNBOUND = Unbound()
-
-
 def cells_of(*functions: Anything) -> dict[str, CellType]:
     """The cells that functions share with the one around them, by name."""
     found: dict[str, CellType] = {}
@@ -43,14 +34,6 @@ def cells_of(*functions: Anything) -> dict[str, CellType]:
         if function is not None:
             found.update(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     return found
-
-
-def value_in(cell: CellType | Place) -> object:
-    """What the cell holds, or UNBOUND."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return UNBOUND
 
 
 def put(cell: CellType | Place, value: object) -> None:

@@ -21,13 +21,13 @@ from funcgrad.errors import DtypeError, TracedBranchError
 from funcgrad.ops.arrays.windows import interval_of, note_interval
 from funcgrad.ops.reducing.extremes import maximum, minimum
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Number
+from funcgrad.types import Anything, Array, Number
 
 
 class TracedRange:
     """``range`` with bounds that are traced."""
 
-    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+    def __init__(self, start: Number, stop: Number, step: Number) -> None:
         self.start, self.stop, self.step = start, stop, step
 
     def __iter__(self) -> Iterator[Any]:
@@ -58,7 +58,7 @@ class TracedRange:
         elif self.step < 0:
             within = (stop[0] + 1, start[1])
 
-        def item(k: Any, rows: Sequence[Any]) -> Any:
+        def item(k: Number, rows: Sequence[Any]) -> Anything:
             number: Any = spaced(self.start, self.step, k)
             if type(number) is Tracer:
                 note_interval(number, within)
@@ -70,7 +70,7 @@ class TracedRange:
 class Zipped:
     """``zip`` and ``enumerate`` of what can be recorded."""
 
-    def __init__(self, parts: Sequence[Any], counts_from: Any = None) -> None:
+    def __init__(self, parts: Sequence[Any], counts_from: Number = None) -> None:
         self.parts = tuple(parts)
         self.counts_from = counts_from
 
@@ -83,7 +83,7 @@ class Zipped:
 class Reversed:
     """``reversed`` of what can be recorded."""
 
-    def __init__(self, whole: Any) -> None:
+    def __init__(self, whole: Array) -> None:
         self.whole = whole
 
     def __iter__(self) -> Iterator[Any]:
@@ -93,7 +93,7 @@ class Reversed:
 class Positions:
     """``np.ndindex`` and ``np.ndenumerate``: positions of an array in order, and its elements."""
 
-    def __init__(self, shape: tuple[int, ...], elements: Any = None) -> None:
+    def __init__(self, shape: tuple[int, ...], elements: Anything = None) -> None:
         self.shape = shape
         self.elements = elements
 
@@ -104,7 +104,7 @@ class Positions:
     def items(self) -> Items:
         """Each by its number."""
 
-        def item(k: Any, rows: Sequence[Any]) -> Any:
+        def item(k: Number, rows: Sequence[Any]) -> Anything:
             position: list[Any] = []
             step = 1
             for size in builtins.reversed(self.shape):
@@ -221,7 +221,7 @@ def joined_items(inner: Sequence[Items], counts_from: object) -> Items:
         rows += [x[:length] if isinstance(length, int) else x for x in one.rows]
         cuts.append(len(rows))
 
-    def item(k: Any, given: Sequence[Any]) -> Any:
+    def item(k: Number, given: Sequence[Any]) -> Anything:
         parts = [one.item(k, given[a:b]) for one, a, b in zip(inner, cuts[:-1], cuts[1:], strict=True)]
         return tuple(parts) if counts_from is None else (spaced(counts_from, 1, k), parts[0])
 

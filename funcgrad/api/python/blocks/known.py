@@ -6,7 +6,8 @@ traced, and a trip can be recorded at all; otherwise it is gone through by Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.api.python.blocks import items
@@ -15,9 +16,12 @@ from funcgrad.api.python.blocks.cells import is_numeric, is_undecided, listed
 from funcgrad.api.python.blocks.loops import INDEX, Items, Trip, counted, repeated
 from funcgrad.api.python.builtin_functions import item_of
 from funcgrad.api.python.whole_numbers import outgrows, programs_of
+from funcgrad.ir.avals import Aval
+from funcgrad.ops.arrays.indexing import Scatter
 from funcgrad.ops.arrays.windows import interval_of, note_interval
+from funcgrad.ops.contraction import DotGeneral
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything
+from funcgrad.types import AnyPrimitive, Anything
 
 if TYPE_CHECKING:
     from funcgrad.api.python.hooks import Hooks
@@ -140,19 +144,40 @@ def prepare(
 def operations_of(trip: Trip) -> float:
     """The operations of a trip, with those of the control flow in it.
 
-    One on arrays counts an eighth: unrolled they are fused with their neighbours, which saves more.
+    One on arrays counts an eighth: unrolled they are fused with their neighbours, which saves more. Writing
+    an element is a whole one, however long the array.
     """
     recorder = trip.traced.recorder
     total = 0.0
     for index, step in enumerate(recorder.steps):
         if type(step) is tuple:
-            weight = 1.0 if recorder.avals[index].size < LONG else 0.125
-            total += weight + operations_inside(step[0])
+            primitive, *inputs = step
+            fused = recorder.avals[index].size >= LONG and not (
+                isinstance(primitive, Scatter)
+                or is_small_product(primitive, [recorder.avals[k] for k in inputs])
+            )
+            total += (0.125 if fused else 1.0) + operations_inside(primitive)
     return total
 
 
 LONG = 32
 """The number of elements from which an array is worth fusing."""
+
+SMALL_PRODUCT = 8192
+"""Multiplications of a product of two matrices that is quick as one of them."""
+
+
+def is_small_product(primitive: AnyPrimitive, inputs: Sequence[Aval]) -> bool:
+    """Whether this is a product with a vector, or of small matrices.
+
+    Nothing is fused with it, and the gradient of a loop makes one product of those that all trips add up.
+    """
+    if not isinstance(primitive, DotGeneral):
+        return False
+    x, y = inputs
+    common = frozenset(primitive.labels.x).intersection(primitive.labels.y)
+    shared = math.prod([n for n, a in zip(x.shape, primitive.labels.x, strict=True) if a in common])
+    return min(x.size, y.size) <= shared or x.size * y.size <= SMALL_PRODUCT * shared
 
 
 def operations_inside(primitive: object) -> int:
@@ -190,12 +215,12 @@ def prepare_while_with_trip(
 
     last = interval_of(length)[1] - 1
 
-    def run(lead: Any) -> list[Any]:
+    def run(lead: Sequence[Any]) -> list[Any]:
         note_interval(lead[0], (first, last))
         loop.block(found.item(lead[0], [item_of(x, lead[0]) for x in found.rows]))
         return [lead[0] + 1]
 
-    def test(lead: Any) -> Any:
+    def test(lead: Sequence[Any]) -> Anything:
         return hooks.and_(lead[0] < length, goes_on)
 
     return repeated(loop, entry, [(first, INDEX)], run, test)

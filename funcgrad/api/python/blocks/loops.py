@@ -28,13 +28,13 @@ from funcgrad.api.python.blocks.carried import (
     with_objects,
 )
 from funcgrad.api.python.blocks.cells import (
-    UNBOUND,
     aval_of_leaf,
     cells_of,
     other_cells,
     refuse_changed,
     taken_apart,
 )
+from funcgrad.api.python.blocks.layouts import changed_layouts, note_layouts
 from funcgrad.api.python.blocks.outside import check_names_changed_by
 from funcgrad.api.python.blocks.recording import Place, note_made, recorded_block, with_places
 from funcgrad.api.python.elements import ListPlace
@@ -44,6 +44,7 @@ from funcgrad.api.python.identity import (
     contents,
     write_back,
 )
+from funcgrad.api.python.unbound import UNBOUND
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
@@ -54,6 +55,9 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.while_loop import WhileLoop
 from funcgrad.transforms.simplify import simplify_program
+
+Run = Callable[[list[Tracer], list[Tracer]], Sequence[Any]]
+"""Does a trip with its leading inputs and rows, and returns what the leading inputs become."""
 
 
 class Trip(NamedTuple):
@@ -86,13 +90,73 @@ class Trip(NamedTuple):
         return self.traced.operands[self.traced.n_inputs :]
 
 
+class Attempt:
+    """One recording of a trip, and what is seen there: names kept, changed, written into, or moved."""
+
+    def __init__(
+        self,
+        carried: Carried,
+        entry: dict[str, Any],
+        places: Sequence[Tracer],
+        n_lead: int,
+        run: Run,
+        appended: Appended,
+        unknown: set[str],
+    ) -> None:
+        self.carried, self.entry, self.places, self.n_lead = carried, entry, places, n_lead
+        self.run, self.appended, self.unknown = run, appended, unknown
+        self.kept, self.invariant, self.changed, self.touched, self.moved = [set[str]() for _ in range(5)]
+
+    def trip(self, tracers: list[Tracer]) -> list[Any]:
+        """The results of a trip: what leads, the carry, and what is appended."""
+        carried, loop, n = self.carried, self.carried.loop, self.n_lead
+        count = len(carried.avals)
+        given = carried.bound_to(tracers[n : n + count], late=False)
+        loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
+        loop.state.bind(given)
+        note_layouts(given, self.entry, self.unknown)
+        try:
+            before = {name: fingerprint_of(value) for name, value in given.items()}
+            held = {name: containers_within(value) for name, value in given.items()}
+            full = {name: contents(note_all_made(found)) for name, found in held.items()}
+            others = other_cells({**cells_of(loop.block), **loop.state.cells})
+            check_names_changed_by(loop.block)
+            heads = self.run(tracers[:n], tracers[n + count :])
+            refuse_changed(others, loop.what, loop.line)
+            values = {name: value for name, value in loop.state.values().items() if name in given}
+            self.changed |= {name for name, found in held.items() if contents(found) != full[name]}
+            self.look(given, values, before)
+        finally:
+            loop.state.bind(self.entry)
+        return [*heads, *carried.after_trip(values, given), *self.appended.leaves()]
+
+    def look(self, given: dict[str, Any], values: dict[str, Any], before: dict[str, Any]) -> None:
+        """See what a trip has made of the names that it was given."""
+        self.kept |= {name for name, value in values.items() if value is given[name]}
+        self.touched |= {name for name, value in given.items() if fingerprint_of(value) != before[name]}
+        same = {name for name in self.kept if fingerprint_of(values[name]) == before[name]}
+        self.invariant |= same - self.changed
+        self.carried.refuse_changed(self.changed - self.kept, given)
+        mine = {id(x) for name, x in given.items() if name not in self.carried.pinned}
+        theirs = {id(x) for x in self.places}
+        outside = {
+            name: x
+            for name, x in values.items()
+            if is_array(x) and id(x) not in mine and (id(x) in theirs or is_outer(x))
+        }
+        self.carried.follow_identity(given, values, self.entry, before, outside)
+        self.appended.check_own(known_elsewhere(given, values, before, self.places))
+        self.appended.note_names(values)
+        self.moved |= changed_layouts(given, values) - self.unknown
+
+
 def recorded_trip(
     loop: Loop,
     entry: dict[str, Any],
     places: list[Tracer],
     lead: Sequence[Aval],
     rows: Sequence[Aval],
-    run: Callable[[list[Tracer], list[Tracer]], Sequence[Any]],
+    run: Run,
     appended: Appended,
 ) -> Trip:
     """Record one trip: ``run(lead, rows)`` does it and returns what the leading inputs become.
@@ -101,61 +165,21 @@ def recorded_trip(
     lists, and places.
     """
     carried = Carried(loop, entry)
-    n = len(lead)
     known = [*loop.state.known, *appended.names]
-    theirs = {id(x) for x in places}
+    unknown: set[str] = set()
     while True:
-        kept: set[str] = set()
-        invariant: set[str] = set()
-        changed: set[str] = set()
-        touched: set[str] = set()
-
-        def trip(
-            tracers: list[Tracer],
-            kept: set[str] = kept,
-            invariant: set[str] = invariant,
-            changed: set[str] = changed,
-            touched: set[str] = touched,
-        ) -> list[Any]:
-            count = len(carried.avals)
-            given = carried.bound_to(tracers[n : n + count], late=False)
-            loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
-            loop.state.bind(given)
-            try:
-                before = {name: fingerprint_of(value) for name, value in given.items()}
-                held = {name: containers_within(value) for name, value in given.items()}
-                full = {name: contents(note_all_made(found)) for name, found in held.items()}
-                others = other_cells({**cells_of(loop.block), **loop.state.cells})
-                check_names_changed_by(loop.block)
-                heads = run(tracers[:n], tracers[n + count :])
-                refuse_changed(others, loop.what, loop.line)
-                values = {name: value for name, value in loop.state.values().items() if name in given}
-                kept |= {name for name, value in values.items() if value is given[name]}
-                touched |= {name for name, value in given.items() if fingerprint_of(value) != before[name]}
-                changed |= {name for name, found in held.items() if contents(found) != full[name]}
-                invariant |= {name for name in kept if fingerprint_of(values[name]) == before[name]} - changed
-                carried.refuse_changed(changed - kept, given)
-                mine = {id(x) for name, x in given.items() if name not in carried.pinned}
-                outside = {
-                    name: x
-                    for name, x in values.items()
-                    if is_array(x) and id(x) not in mine and (id(x) in theirs or is_outer(x))
-                }
-                carried.follow_identity(given, values, entry, before, outside)
-                appended.check_own(known_elsewhere(given, values, before, places))
-                appended.note_names(values)
-            finally:
-                loop.state.bind(entry)
-            return [*heads, *carried.after_trip(values, given), *appended.leaves()]
-
+        seen = Attempt(carried, entry, places, len(lead), run, appended, unknown)
         avals = [*lead, *carried.avals, *rows]
         try:
-            traced = recorded_block(trip, avals, places, loop.name, loop.what, loop.line, known=known)
+            traced = recorded_block(seen.trip, avals, places, loop.name, loop.what, loop.line, known=known)
         except Retyped:
             continue
-        written = frozenset(kept - invariant)
-        names = (frozenset(invariant), written, frozenset(touched), frozenset(changed))
-        return Trip(traced, carried, n, *names, tuple(places))
+        if seen.moved:
+            unknown |= seen.moved
+            continue
+        invariant, written = frozenset(seen.invariant), frozenset(seen.kept - seen.invariant)
+        seen_in = (invariant, written, frozenset(seen.touched), frozenset(seen.changed))
+        return Trip(traced, carried, len(lead), *seen_in, tuple(places))
 
 
 def known_elsewhere(

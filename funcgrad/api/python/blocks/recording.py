@@ -23,6 +23,7 @@ from funcgrad.tracing.aliasing import assign, moved_back
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything, Result
 
 T = TypeVar("T")
 PATHS_CHANGE = (list, dict, set, deque, Iterator)
@@ -96,7 +97,7 @@ class Place:
         """How many of the last elements of a list are asked for; 0 for what is no list."""
         return 0
 
-    def __init__(self, kind: str, owner: Any, key: Any) -> None:
+    def __init__(self, kind: str, owner: Anything, key: Anything) -> None:
         self._kind = kind
         self._owner = owner
         self._key = key
@@ -233,7 +234,7 @@ def recorded_block(
 def writing(places: Sequence[Tracer], function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of the places' values, and arguments, that returns its result and what it leaves there."""
 
-    def called(values: Sequence[Tracer], *arguments: Any) -> tuple[Any, list[Any]]:
+    def called(values: Sequence[Tracer], *arguments: Anything) -> tuple[Any, list[Any]]:
         for place, value in zip(places, values, strict=True):
             assign(place, value.frozen())
         result = function(*arguments)
@@ -272,7 +273,7 @@ def traced_and_restored(
     """Trace, and give written arrays of outer traces back what they were; returns these too."""
     opened: list[Any] = []
 
-    def calling(tracers: list[Tracer]) -> Any:
+    def calling(tracers: list[Tracer]) -> Result:
         recorder = active_recorder()
         assert recorder is not None, "a trace is open"
         recorder.block = True

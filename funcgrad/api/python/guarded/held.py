@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from funcgrad.api.python.blocks.recording import Place
+from funcgrad.types import Anything
 
 __all__ = ["Attributes", "Elements", "Name", "SetAttribute", "State"]
 
@@ -16,7 +17,7 @@ class State:
 
     __slots__ = ("before", "owner")
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, owner: Anything) -> None:
         self.owner = owner
         self.before = self.now()
 
@@ -80,7 +81,7 @@ class Attributes(State):
 
     def put(self, held: Mapping[Any, Any]) -> None:
         """Set them."""
-        own = vars(self.owner)
+        own: Anything = vars(self.owner)
         own.clear()
         own.update(held)
 

@@ -272,7 +272,7 @@ class Kept:
         )
 
     @staticmethod
-    def _array_written(name: str, line: Any) -> FuncgradError:
+    def _array_written(name: str, line: Anything) -> FuncgradError:
         return TracerAssignmentError(
             f"{name} writes into an array that it has from outside: recorded, it would do so once",
             source=line,
@@ -500,7 +500,7 @@ def note_array(x: object, index: Index = ()) -> None:
     kept = _KEPT.get()
     if kept is None or not issubclass(type(x), np.ndarray) or INSIDE.is_open(x):
         return
-    whole = index is Ellipsis or index == () or (isinstance(index, slice) and index == slice(None))
+    whole = index is Ellipsis or (isinstance(index, (tuple, slice)) and index in ((), slice(None)))
     for one in kept.around():
         one.written(x, whole and memory_of(x) is x)
 

@@ -23,7 +23,7 @@ from funcgrad.api.python.guarded.kept import Kept
 from funcgrad.config import notices_are_given
 from funcgrad.errors import ConcretizationError
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.tracing.reading import readings_told
+from funcgrad.tracing.reading import NoPath, Unguarded, readings_told
 from funcgrad.tracing.recorder import Recorder, active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
@@ -37,13 +37,6 @@ Path = TypeVar("Path")
 T = TypeVar("T")
 
 _WITHIN: ContextVar[bool] = ContextVar("funcgrad_path", default=False)
-
-
-class NoPath(BaseException):
-    """A path cannot be recorded: no values, too many operations, or it leaves something changed outside.
-
-    No Exception, lest the user's own code catch it.
-    """
 
 
 class LongPath(NoPath):
@@ -78,7 +71,7 @@ def unchanged_where_long(kept: Kept) -> Iterator[None]:
     """Within: one is recorded. NoPath where that has changed something outside before it was too long."""
     try:
         yield
-    except LongPath:
+    except (LongPath, Unguarded):
         if kept.has_changed():
             raise NoPath from None
         raise
@@ -101,11 +94,16 @@ def within_path() -> bool:
 
 
 def values_of(leaves: Sequence[Any]) -> list[Any]:
-    """The values of the arguments; raises NoPath where one has none."""
+    """The values of the arguments, those of Python's numbers as NumPy's; raises NoPath where one has none."""
     try:
-        return [x.concrete() if type(x) is Tracer else x for x in leaves]
+        return [x.concrete() if type(x) is Tracer else as_numpys(x) for x in leaves]
     except ConcretizationError:
         raise NoPath from None
+
+
+def as_numpys(x: Anything) -> Anything:
+    """A value that Programs are evaluated with."""
+    return np.asarray(x)[()] if type(x) in (bool, int, float, complex) else x
 
 
 def have_values(leaves: Sequence[Any]) -> bool:

@@ -44,7 +44,7 @@ class Watched:
     __slots__ = ("before", "x")
     KINDS = (np.ndarray, *GENERATORS)
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Anything) -> None:
         self.x = x
         self.before = self.now()
 

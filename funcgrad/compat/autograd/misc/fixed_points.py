@@ -8,7 +8,7 @@ from typing import Any
 
 from funcgrad.compat.autograd.core import make_vjp
 from funcgrad.compat.autograd.extend import defvjp, primitive, vspace
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, Tree
 
 
 @primitive
@@ -43,7 +43,7 @@ def fixed_point_vjp(
     vjp_a, _ = make_vjp(lambda a: f(a)(ans), a)
     space = vspace(ans)
 
-    def backward(g: Any) -> Any:
+    def backward(g: Tree) -> Tree:
         # Everything that may be a box is a parameter, so that this iteration can be differentiated as well.
         return vjp_a(fixed_point(adjoint_step(f), (a, ans, g), space.zeros(), distance, tol))
 
@@ -54,7 +54,7 @@ def fixed_point_vjp(
 def adjoint_step(f: Callable[..., Any]) -> Callable[..., Any]:
     """The iteration for the cotangent: what comes back through a step of `f`, and what comes from outside."""
 
-    def step_of(parameters: Any) -> Callable[[Any], Any]:
+    def step_of(parameters: Tree) -> Callable[[Any], Any]:
         a, x, g = parameters
         vjp_x, _ = make_vjp(f(a), x)
         return lambda u: vspace(x).add(vjp_x(u), g)

@@ -7,7 +7,7 @@ from typing import Any
 
 from funcgrad import numpy as np
 from funcgrad import tree
-from funcgrad.types import Tree
+from funcgrad.types import Array, Tree
 
 
 def flatten(value: Tree) -> tuple[Any, Callable[[Any], Any]]:
@@ -21,7 +21,7 @@ def flatten(value: Tree) -> tuple[Any, Callable[[Any], Any]]:
     shapes = [np.shape(leaf) for leaf in leaves]
     vector = np.concatenate([np.ravel(leaf) for leaf in leaves]) if leaves else np.zeros(0)
 
-    def unflatten(v: Any) -> Any:
+    def unflatten(v: Array) -> Tree:
         found, start = [], 0
         for shape in shapes:
             size = 1

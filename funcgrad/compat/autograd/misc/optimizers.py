@@ -12,20 +12,26 @@ from typing import Any
 
 from funcgrad import numpy as np
 from funcgrad.compat.autograd.misc.flatten import flatten
-from funcgrad.types import Anything, Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Tree
 
 
 def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
     """An optimiser of vectors as one of containers of arrays."""
 
     @functools.wraps(optimize)
-    def optimizing(grad: Any, x0: Any, callback: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def optimizing(
+        grad: Callable[..., Any],
+        x0: Tree,
+        callback: Callable[..., Any] | None = None,
+        *args: Tree,
+        **kwargs: Tree,
+    ) -> Tree:
         vector, unflatten = flatten(x0)
 
-        def flat_grad(x: Any, i: int) -> Any:
+        def flat_grad(x: Array, i: int) -> Array:
             return flatten(grad(unflatten(x), i))[0]
 
-        def flat_callback(x: Any, i: int, g: Any) -> None:
+        def flat_callback(x: Array, i: int, g: Array) -> None:
             if callback:
                 callback(unflatten(x), i, unflatten(g))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import funcgrad as fg
 from funcgrad import tree
 from funcgrad.compat.autograd.wrap_util import wraps
 from funcgrad.extend import call_program
+from funcgrad.types import Tree
 
 
 def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -22,11 +23,11 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """
     graph: list[tuple[Any, Any]] = []
 
-    def maybe_recorded(x: Any) -> Any:
+    def maybe_recorded(x: Tree) -> Tree:
         if not graph:
             structures: list[Any] = []
 
-            def flat(given: Any) -> Any:
+            def flat(given: Tree) -> Tree:
                 leaves, out_tree = tree.flatten(fun(given))
                 structures.append(out_tree)
                 return tuple(leaves)
@@ -44,8 +45,16 @@ def const_graph(fun: Callable[..., Any], *args: object, **kwargs: object) -> Cal
     recorded = const_graph_unary(lambda given: partial_fun(*given))
 
     @wraps(fun)
-    def const_fun(*given: Any) -> Any:
+    def const_fun(*given: Tree) -> Tree:
         return recorded(given)
 
     found: Callable[..., Any] = const_fun
     return found
+
+
+def full_graph(fun: Callable[..., Any], *args: object, **kwargs: object) -> NoReturn:
+    """Refuse: what autograd lists as nodes is a Program here."""
+    raise NotImplementedError(
+        "autograd.misc.tracers.full_graph: funcgrad.make_program(fun)(*args) gives the operations of a "
+        "function as a Program, whose equations can be read and drawn"
+    )

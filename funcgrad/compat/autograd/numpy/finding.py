@@ -14,7 +14,7 @@ from funcgrad import tree
 from funcgrad.compat.autograd.namespaces import fill
 from funcgrad.compat.autograd.overriding import current
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Anything, Array, ArrayLike, Result, Tree
 
 
 def make_diagonal(D: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
@@ -48,7 +48,7 @@ _MAKERS = frozenset(
 
 
 @lru_cache(None)
-def _found(name: str) -> Any:
+def _found(name: str) -> Anything:
     """NumPy's function; ours where a box is among the arguments, and where it makes a new array."""
     ours, numpys = getattr(fnp, name, None), getattr(np, name, None)
     if ours is None or numpys is None:
@@ -57,7 +57,7 @@ def _found(name: str) -> Any:
         return ours
 
     @wraps(ours)
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: Tree, **kwargs: Tree) -> Result:
         args = tuple([list(x) if isinstance(x, Iterator | ValuesView) else x for x in args])
         boxed = any(type(x) is Tracer for x in args) or holds_box((args, kwargs))
         return (ours if boxed else numpys)(*args, **kwargs)
@@ -80,7 +80,7 @@ def names() -> list[str]:
 def finder(namespace: dict[str, Any]) -> Callable[[str], Any]:
     """``__getattr__`` of the module with this dictionary, which ``from autograd.numpy import *`` fills."""
 
-    def find(name: str) -> Any:
+    def find(name: str) -> Anything:
         """Our function of this name, or NumPy's; asked for all names, it puts them into the module."""
         if name == "__all__":
             namespace["__all__"] = found = fill(namespace, find, names)

@@ -1,5 +1,6 @@
 """The box of an array: for `isinstance`."""
 
+from funcgrad.compat.autograd.builtins import SequenceBox
 from funcgrad.compat.autograd.tracer import Box
 
 
@@ -7,4 +8,4 @@ class ArrayBox(Box):
     """What stands for an array or a number while a function is differentiated."""
 
 
-__all__ = ["ArrayBox", "Box"]
+__all__ = ["ArrayBox", "Box", "SequenceBox"]

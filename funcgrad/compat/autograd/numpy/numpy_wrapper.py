@@ -10,7 +10,7 @@ from funcgrad import numpy as fnp
 from funcgrad.compat.autograd.overriding import current
 from funcgrad.compat.autograd.primitives import primitive
 from funcgrad.compat.autograd.tracer import notrace_primitive
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -30,7 +30,7 @@ def array_from_args(array_args: tuple[Any, ...], array_kwargs: dict[str, Any], *
     return fnp.array(args, *array_args, **array_kwargs)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """A function of NumPy's, traced."""
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

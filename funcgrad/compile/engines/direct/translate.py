@@ -6,12 +6,14 @@ A function is translated again whenever an assignment widens a variable, until n
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
 from funcgrad.compile.engines.direct.scope import Result, assigned_in, memory_type, result_type
 from funcgrad.compile.engines.direct.writer import Module, llvm_type
+from funcgrad.compile.language.calls import PRODUCTS
 from funcgrad.compile.language.values import (
     Type,
     Unsupported,
@@ -102,7 +104,8 @@ class _Translation:
         body = self._body(name, arguments)
         parameters = ", ".join(f"{llvm_type(kind)} %a{k}" for k, kind in enumerate(arguments))
         returned = "void" if body.result is None else result_type(body.result)
-        self._define(f"define {returned} @{name}({parameters}) #0", name, body)
+        quickly = "noinline optnone " if only_calls(self.definitions[name], body.writer.lines) else ""
+        self._define(f"define {returned} @{name}({parameters}) {quickly}#0", name, body)
 
     def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Result]:
         """The symbol and the type of the result of a function of the source, for arguments of these types."""
@@ -303,8 +306,18 @@ class _Body(Expressions):
         writer.start(latch)
         following = writer.emit(f"add nsw i64 {index.text}, {step.text}")
         writer.do(f"store i64 {following}, ptr {counter}")
-        writer.jump(head)
+        writer.jump(head, writer.module.rolled_loop() if self.holds_long_loop(node) else "")
         writer.start(after)
+
+    def holds_long_loop(self, node: ast.For) -> bool:
+        """Whether there is a loop inside whose number of turns is not written: copies of it are not worth it.
+
+        LLVM would unroll three turns around a loop that it has vectorised, and compile three of them.
+        """
+        inner = [
+            x for statement in node.body for x in ast.walk(statement) if isinstance(x, ast.For | ast.While)
+        ]
+        return any(isinstance(x, ast.While) or not is_short(x) for x in inner)
 
     def _range(self, arguments: Sequence[ast.expr]) -> tuple[Value, Value, Value]:
         values = [self.writer.cast(self.expression(argument), "i64") for argument in arguments]
@@ -374,6 +387,44 @@ class _Body(Expressions):
                 text = self.writer.emit(f"insertvalue {whole} {text}, {register}, {place}")
         self.writer.do(f"ret {whole} {text}")
         self.writer.ended = True
+
+
+LONG_FUNCTION = 200
+"""Instructions from which a function that only calls others is not worth what LLVM would do to it."""
+
+_ARITHMETIC = re.compile(r" = f(?:add|sub|mul|div|rem|neg|cmp)\b|\bllvm\.")
+
+
+def only_calls(definition: ast.FunctionDef, lines: Sequence[str]) -> bool:
+    """Whether a long function does nothing itself but tell others what to do.
+
+    Registers are given out in haste then, in a tenth of the time, and it takes as long as it did: nothing
+    in it is computed, and what its loops call takes longer than a turn.
+    """
+    loops = [x for x in ast.walk(definition) if isinstance(x, ast.For | ast.While)]
+    return (
+        len(lines) >= LONG_FUNCTION
+        and all(isinstance(x, ast.For) and calls_product(x) for x in loops)
+        and not any(_ARITHMETIC.search(line) for line in lines)
+    )
+
+
+def calls_product(loop: ast.For) -> bool:
+    """Whether a loop does nothing but call BLAS."""
+    return all(
+        calls_product(x)
+        if isinstance(x, ast.For)
+        else isinstance(x, ast.Expr)
+        and isinstance(x.value, ast.Call)
+        and isinstance(x.value.func, ast.Name)
+        and x.value.func.id in PRODUCTS
+        for x in loop.body
+    )
+
+
+def is_short(node: ast.For) -> bool:
+    """Whether the number of turns of a loop is written in the text."""
+    return isinstance(node.iter, ast.Call) and all(isinstance(x, ast.Constant) for x in node.iter.args)
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[..., None]] = {

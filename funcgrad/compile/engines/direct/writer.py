@@ -32,6 +32,10 @@ __all__ = ["Module", "Writer"]
 _ATTRIBUTES = 'nounwind "prefer-vector-width"="512" "no-trapping-math"="true"'
 
 
+_FIRST_LOOP = 1_000_000
+"""Numbers of metadata from here on are those of loops."""
+
+
 class Module:
     """What functions of one module share: declarations, alias scopes, and finished functions."""
 
@@ -40,6 +44,8 @@ class Module:
         self.defined: set[str] = set()
         self.declarations: dict[str, str] = {}
         self.scopes: dict[int, int] = {}
+        self.rolled = 0
+        """Loops that stay loops."""
 
     def declare(self, name: str, result: str, arguments: Iterable[str]) -> None:
         """Say that a function is defined elsewhere."""
@@ -50,6 +56,11 @@ class Module:
         index = self.scopes.setdefault(number, len(self.scopes))
         return f", !alias.scope !{10 + 3 * index}, !noalias !{11 + 3 * index}"
 
+    def rolled_loop(self) -> str:
+        """The metadata of the branch back to the head of a loop that is not to be unrolled."""
+        self.rolled += 1
+        return f", !llvm.loop !{_FIRST_LOOP + self.rolled}"
+
     def text(self) -> str:
         """The whole module."""
         declared = (line for name, line in self.declarations.items() if name not in self.defined)
@@ -59,12 +70,15 @@ class Module:
         yield f"attributes #0 = {{ {_ATTRIBUTES} }}"
         yield "!0 = !{}"
         yield '!1 = !{!"funcgrad buffers"}'
+        yield '!2 = !{!"llvm.loop.unroll.disable"}'
         count = len(self.scopes)
         for index in range(count):
             others = ", ".join(f"!{12 + 3 * k}" for k in range(count) if k != index)
             yield f'!{12 + 3 * index} = !{{!"buffer {index}", !1}}'
             yield f"!{10 + 3 * index} = !{{!{12 + 3 * index}}}"
             yield f"!{11 + 3 * index} = !{{{others}}}"
+        for number in range(_FIRST_LOOP + 1, _FIRST_LOOP + 1 + self.rolled):
+            yield f"!{number} = distinct !{{!{number}, !2}}"
 
 
 class Writer:
@@ -102,10 +116,10 @@ class Writer:
         self.lines.append(f"{label}:")
         self.block, self.ended = label, False
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: str, metadata: str = "") -> None:
         """End the block."""
         if not self.ended:
-            self.do(f"br label %{label}")
+            self.do(f"br label %{label}{metadata}")
             self.ended = True
 
     def branch(self, condition: Value, yes: str, no: str) -> None:

@@ -77,7 +77,7 @@ class ViewType(types.Type):
 class PointerModel(models.PrimitiveModel):
     """All of them are addresses."""
 
-    def __init__(self, manager: Any, kind: Any) -> None:
+    def __init__(self, manager: Foreign, kind: Foreign) -> None:
         super().__init__(manager, kind, ir.IntType(8).as_pointer())
 
 
@@ -137,8 +137,8 @@ def typeof_sizes(sizes: Sizes, context: object) -> SizesType:
     return SizesType()
 
 
-def _address_in(attribute: str) -> Any:
-    def unboxed(kind: Any, holder: Any, c: Any) -> Any:
+def _address_in(attribute: str) -> Foreign:
+    def unboxed(kind: Foreign, holder: Foreign, c: Foreign) -> Foreign:
         """The address of the array that the object holds."""
         api = c.pyapi
         array = api.object_getattr_string(holder, attribute)

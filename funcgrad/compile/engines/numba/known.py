@@ -67,7 +67,7 @@ def known_to_numba() -> None:
 def template_of(word: Word) -> type:
     """How Numba finds the types of a call of a word."""
 
-    def generic(self: Any, args: Any, kws: Any) -> Any:
+    def generic(self: Foreign, args: Foreign, kws: Foreign) -> Foreign:
         if kws:
             return None
         if word.name == "parallel":
@@ -97,7 +97,7 @@ def template_of(word: Word) -> type:
 def lowered_by(word: Word) -> Foreign:
     """How Numba lowers a call of a word, whatever its types."""
 
-    def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def lowered(context: Foreign, builder: Foreign, sig: Foreign, args: Foreign) -> Foreign:
         lowering = NumbaLowering(context, builder, sig.args)
         kinds = tuple([kind_of(kind) or "none" for kind in sig.args])
         return word.lowered(lowering, args, Signature(kinds, kind_of(sig.return_type) or "none"))
@@ -108,7 +108,7 @@ def lowered_by(word: Word) -> Foreign:
 class NumbaLowering(Lowering):
     """A word's instructions within a function that Numba lowers, which is linked with what they call."""
 
-    def __init__(self, context: Any, builder: Any, kinds: Any) -> None:
+    def __init__(self, context: Foreign, builder: Foreign, kinds: Foreign) -> None:
         super().__init__(context, builder, [known_of(kind) for kind in kinds])
         self.kinds = kinds
 
@@ -185,7 +185,7 @@ def lower_store(context: Foreign, builder: Foreign, sig: Foreign, args: Foreign)
 def entry_of() -> Foreign:
     """Loads an entry of a table, which does not change while a kernel runs."""
 
-    def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def lowered(context: Foreign, builder: Foreign, sig: Foreign, args: Foreign) -> Foreign:
         holder, index = args
         memory = context.get_value_type(sig.return_type)
         place = builder.gep(

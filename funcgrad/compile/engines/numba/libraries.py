@@ -17,7 +17,7 @@ __all__ = ["KernelLibrary", "text_library"]
 class KernelLibrary(JITCodeLibrary):
     """Keeps modules as Numba made them: they are optimised once, together with all that they call."""
 
-    def __init__(self, codegen: Any, name: str) -> None:
+    def __init__(self, codegen: Foreign, name: str) -> None:
         super().__init__(codegen, name)
         self.texts: list[str] = []
         self._others: dict[str, Any] = {}
@@ -48,7 +48,7 @@ class TextLibrary(JITCodeLibrary):
         """There is nothing to do."""
         self._finalized = True
 
-    def _get_module_for_linking(self) -> Any:
+    def _get_module_for_linking(self) -> Foreign:
         return self._final_module
 
 

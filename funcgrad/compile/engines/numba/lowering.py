@@ -41,7 +41,7 @@ def llvm_type(kind: Type) -> ir.Type:
 class Lowering:
     """Builds the instructions of one word; ``known`` are its arguments as far as they stand in the text."""
 
-    def __init__(self, context: Any, builder: Any, known: Sequence[Any]) -> None:
+    def __init__(self, context: Foreign, builder: Foreign, known: Sequence[Any]) -> None:
         self.context = context
         self.builder = builder
         self.known = known
@@ -60,7 +60,7 @@ class Lowering:
             return self._unflagged_quotient(x, y)
         return getattr(self.builder, instruction)(x, y, flags=("arcp",))
 
-    def _unflagged_quotient(self, x: Any, y: Any) -> Any:
+    def _unflagged_quotient(self, x: Foreign, y: Foreign) -> Foreign:
         # Of one division nothing can be fused or reordered, so the flags that kernels allow change nothing.
         return self.builder.fdiv(x, y)
 
@@ -73,7 +73,7 @@ class Lowering:
             found = ir.Function(module, kind, name)
         return self._nothing_or(self.builder.call(found, arguments))
 
-    def _nothing_or(self, value: Any) -> Any:
+    def _nothing_or(self, value: Foreign) -> Foreign:
         return self.context.get_dummy_value() if isinstance(value.type, ir.VoidType) else value
 
     def intrinsic(self, name: str, kind: str, arguments: Sequence[Any]) -> Foreign:
@@ -151,7 +151,7 @@ class Lowering:
             return test("!=", value, zero)
         return self._number(value, str(given), str(wanted))
 
-    def _number(self, value: Any, given: str, wanted: str) -> Any:
+    def _number(self, value: Foreign, given: str, wanted: str) -> Foreign:
         builder, kind = self.builder, llvm_type(wanted)
         if is_float(given):
             if is_float(wanted):
@@ -165,7 +165,7 @@ class Lowering:
             return builder.trunc(value, kind)
         return (builder.sext if is_signed(given) else builder.zext)(value, kind)
 
-    def _whole(self, value: Any, given: str, wanted: str) -> Any:
+    def _whole(self, value: Foreign, given: str, wanted: str) -> Foreign:
         # As machines do it: to 64 bits, of which the lowest are kept; negative numbers wrap around.
         builder, word = self.builder, ir.IntType(64)
         wide = self.frozen(builder.fptosi(value, word))
@@ -205,13 +205,13 @@ class Lowering:
             value = builder.zext(value, ir.IntType(8))
         self._stored(view, value, self._place(view, pointer, index))
 
-    def _memory(self, view: Any) -> ir.Type:
+    def _memory(self, view: Foreign) -> ir.Type:
         memory = STORAGE[view.storage][1]
         return {"half": ir.HalfType(), "float": _REALS["f32"], "double": _REALS["f64"]}.get(
             memory
         ) or ir.IntType(int(memory[1:]))
 
-    def _place(self, view: Any, pointer: Any, index: Any, half: int = 0) -> Any:
+    def _place(self, view: Foreign, pointer: Foreign, index: Foreign, half: int = 0) -> Foreign:
         builder = self.builder
         if is_complex(STORAGE[view.storage][0]):
             index = builder.shl(index, self.constant("i64", 1), flags=("nsw",))
@@ -220,13 +220,13 @@ class Lowering:
         typed = builder.bitcast(pointer, memory.as_pointer())
         return builder.gep(typed, [index], inbounds=True, source_etype=memory)
 
-    def _loaded(self, view: Any, where: Any, kind: str) -> Any:
+    def _loaded(self, view: Foreign, where: Foreign, kind: str) -> Foreign:
         memory = ir.HalfType() if kind == "half" else llvm_type(kind)
         loaded = self.builder.load(where, typ=memory)
         scoped(self.builder.module, loaded, view)
         return loaded
 
-    def _stored(self, view: Any, value: Any, where: Any) -> None:
+    def _stored(self, view: Foreign, value: Foreign, where: Foreign) -> None:
         scoped(self.builder.module, self.builder.store(value, where), view)
 
     def call_pool(self, address: object, p: object, n: object, numbers: Sequence[Any]) -> Foreign:

@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.linear_algebra.triangles import NONE, flipped, triangles_of
+from funcgrad.compile.passes.dividing import CHUNKS, FEWEST_TURNS
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.compile.runtime.addresses.blas import routine
@@ -119,16 +120,18 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     address = address_of(scheduler, routine_name)
     strong = isinstance(equation.primitive, StrongZeroDot)
     flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
-    divided = routine_name.endswith("gemm") and not batch and flops >= SHORTEST_FLOPS
+    # Of a batch, threads share the members: each product is what it is.
+    by_members = len(batch) > 0 and batch[0] >= FEWEST_TURNS
+    divided = flops >= SHORTEST_FLOPS and (by_members or (routine_name.endswith("gemm") and not batch))
     triangle = NONE
-    if divided and len(labels.x) == 2 and left.rows == left.columns:
+    if divided and not batch and len(labels.x) == 2 and left.rows == left.columns:
         triangle = triangles_of(scheduler, equation.inputs[0])
         triangle = triangle if x_rows == [0] else flipped(triangle)
     # Zeros that are left out might have met an infinity.
     flag = scheduler.local.failure_flag() if strong or triangle else None
     product = Product(routine_name, address, left, right, target, dtype, triangle)
     part = scheduler.local.fresh("product") if divided else ""
-    if routine_name.endswith("gemm"):
+    if divided or routine_name.endswith("gemm"):
         scheduler.local.serial_blas()
 
     def emit(writer: Writer) -> None:
@@ -137,11 +140,7 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
             writer.line(f"parallel({part}, p, n, 0, {product.parts}, 1)")
             writer.functions.append((Part(part), product.part_lines(writer)))
         else:
-            with ExitStack() as stack:
-                variables = [writer.local.fresh("q") for _ in batch]
-                for variable, n in zip(variables, batch, strict=True):
-                    stack.enter_context(writer.loop(variable, n))
-                product.write(writer, variables)
+            product.write_members(writer, ())
         if flag is not None:
             write_check(writer, view, flag.name)
 
@@ -200,7 +199,18 @@ class Product(NamedTuple):
     @property
     def parts(self) -> int:
         """Into how many parts it is divided: more if they are unequal."""
+        if self.target.shape:
+            return CHUNKS
         return 2 * PARTS if self.triangle else PARTS
+
+    def write_members(self, writer: Writer, outer: Sequence[str]) -> None:
+        """The products of all members of the batch, whose first axes `outer` goes through."""
+        with ExitStack() as stack:
+            inner = self.target.shape[len(outer) :]
+            variables = [*outer, *[writer.local.fresh("q") for _ in inner]]
+            for variable, n in zip(variables[len(outer) :], inner, strict=True):
+                stack.enter_context(writer.loop(variable, n))
+            self.write(writer, variables)
 
     def write(self, writer: Writer, variables: Sequence[str]) -> None:
         """The product for a member of the batch."""
@@ -213,8 +223,16 @@ class Product(NamedTuple):
             write_gemv(writer, self.name, self.address, self.left, self.right, pointers, self.dtype)
 
     def part_lines(self, writer: Writer) -> list[str]:
-        """The body of a function that computes some of the rows or columns."""
+        """The body of a function that computes some members, or some rows or columns of the only one."""
         inner, symbol = Writer(writer.local), writer.local.symbol
+        if self.target.shape:
+            size, member = symbol(self.target.shape[0]), inner.local.fresh("q")
+            with inner.block("for chunk in range(begin, end):"):
+                inner.line(f"first = chunk * {size} // {CHUNKS}")
+                inner.line(f"last = (chunk + 1) * {size} // {CHUNKS}")
+                with inner.block(f"for {member} in range(first, last):"):
+                    self.write_members(inner, [member])
+            return inner.lines
         by_rows = bool(self.triangle) or self.left.rows >= self.right.columns
         size = symbol(self.left.rows if by_rows else self.right.columns)
         with inner.block("for chunk in range(begin, end):"):

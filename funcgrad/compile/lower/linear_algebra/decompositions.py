@@ -108,7 +108,7 @@ class Row(NamedTuple):
 def of_triangle(stem: str) -> Callable[[Any], str]:
     """The loop that reads the triangle of the primitive's."""
 
-    def name(primitive: Any) -> str:
+    def name(primitive: AnyPrimitive) -> str:
         return f"{stem}_{'up' if primitive.upper else 'lo'}"
 
     return name
@@ -122,7 +122,7 @@ def svd_loop(primitive: AnyPrimitive) -> str:
 def called(name: str) -> Callable[[Any], str]:
     """The same loop for all."""
 
-    def same(primitive: Any) -> str:
+    def same(primitive: AnyPrimitive) -> str:
         return name
 
     return same

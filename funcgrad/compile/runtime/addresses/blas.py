@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.compile.runtime.addresses.address import Address
 from funcgrad.later import Later
 
 __all__ = [
@@ -61,7 +62,7 @@ _THREAD_SPELLINGS = (
 class Routine(NamedTuple):
     """A routine: where it is, and the type of its integers."""
 
-    address: int
+    address: Address
     integer: str
 
 
@@ -72,7 +73,7 @@ def routine(name: str) -> Routine | None:
     >>> routine("no_such_routine") is None
     True
     """
-    return _found(name, _SPELLINGS)
+    return _found("blas", name, _SPELLINGS)
 
 
 @cache
@@ -82,7 +83,7 @@ def lapack_routine(name: str) -> Routine | None:
     All its arguments are pointers. Pointers to 64-bit integers serve narrower ones too, on machines that
     store the low byte first; integers that it writes are of the type that the result names.
     """
-    return _found(name, _LAPACK_SPELLINGS)
+    return _found("lapack", name, _LAPACK_SPELLINGS)
 
 
 @cache
@@ -116,20 +117,26 @@ def _thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | Non
 
 
 @cache
-def thread_routines() -> tuple[int, int] | None:
+def thread_routines() -> tuple[Address, Address] | None:
     """The addresses of the functions that say and set the number of threads, where it is an OpenBLAS."""
-    found = [_found(word, _THREAD_SPELLINGS) for word in ("get", "set")]
-    return None if found[0] is None or found[1] is None else (found[0].address, found[1].address)
+    get, put = thread_routine("get"), thread_routine("set")
+    return None if get is None or put is None else (get.address, put.address)
 
 
-def _found(name: str, spellings: tuple[tuple[str, str], ...]) -> Routine | None:
+def thread_routine(word: str) -> Routine | None:
+    """What gets or sets (the word) the number of threads, where it is an OpenBLAS."""
+    return _found("threads", word, _THREAD_SPELLINGS)
+
+
+def _found(kind: str, name: str, spellings: tuple[tuple[str, str], ...]) -> Routine | None:
     for library in _libraries():
         for spelling, integer in spellings:
             try:
                 function = getattr(library, spelling.format(name))
             except AttributeError:
                 continue
-            return Routine(ctypes.cast(function, ctypes.c_void_p).value or 0, integer)
+            place = ctypes.cast(function, ctypes.c_void_p).value or 0
+            return Routine(Address(place, kind, name), integer)
     return None
 
 

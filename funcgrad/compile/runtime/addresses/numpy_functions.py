@@ -17,6 +17,7 @@ import numpy as np
 
 from funcgrad.compile.differs import Differs, say
 from funcgrad.compile.runtime.addresses.readable_memory import Memory
+from funcgrad.types import Anything
 
 __all__ = ["Handler", "NumpyFunctions", "numpy_functions"]
 
@@ -145,7 +146,7 @@ def handler_difference(memory: Memory, get_handler: int) -> str | None:
 
 
 @functools.cache
-def _capsules() -> Any:
+def _capsules() -> Anything:
     new = ctypes.pythonapi.PyCapsule_New
     new.restype = ctypes.py_object
     new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

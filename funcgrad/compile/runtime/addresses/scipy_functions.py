@@ -7,6 +7,7 @@ type. They touch no Python object. What is found is compared with the ufunc befo
 from __future__ import annotations
 
 import ctypes
+import warnings
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.differs import say
+from funcgrad.compile.runtime.addresses.address import Address
+from funcgrad.types import Anything
 
-__all__ = ["function_of_number"]
+__all__ = ["function_of_number", "function_of_numbers"]
 
 FLAG = b", int __pyx_skip_dispatch"
 """An argument of some functions, for Cython's own calls; C ignores it."""
@@ -24,11 +27,12 @@ SAMPLES = {
     1: np.concatenate([np.arange(1.0, 200.0), np.geomspace(1.0, 1e15, 301), np.linspace(-9.0, 9.0, 301)]),
     2: np.concatenate([np.geomspace(1e-3, 0.9, 9), np.geomspace(1.5, 60.0, 9)]),
     3: np.concatenate([np.geomspace(1e-2, 0.9, 5), np.geomspace(1.5, 30.0, 4)]),
+    4: np.concatenate([np.geomspace(1e-2, 0.9, 3), np.geomspace(1.5, 9.0, 2)]),
 }
 """By the number of arguments, the numbers of which all combinations are tried."""
 
 
-def function_of_number(name: str) -> int | None:
+def function_of_number(name: str) -> Address | None:
     """The address of ``double f(double)`` that a ufunc of SciPy's applies; None where none is known.
 
     >>> function_of_number("no_such_function") is None
@@ -38,7 +42,7 @@ def function_of_number(name: str) -> int | None:
 
 
 @cache
-def function_of_numbers(name: str, count: int) -> int | None:
+def function_of_numbers(name: str, count: int) -> Address | None:
     """The same of so many numbers: ``double f(double, double)``."""
     try:
         special: Any = import_module("scipy.special.cython_special")
@@ -57,18 +61,21 @@ def function_of_numbers(name: str, count: int) -> int | None:
     if not addresses:
         return None
     grid = [x.ravel() for x in np.meshgrid(*[SAMPLES[count]] * count, indexing="ij")]
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         wanted = ufunc(*grid)
+    if said:
+        return None  # a function that warns needs the interpreter
     for address in addresses:
         function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
         found = np.array([function(*at) for at in zip(*grid, strict=True)])
         if np.array_equal(found, wanted, equal_nan=True):
-            return address
+            return Address(address, "scipy", name, str(count))
     say(f"SciPy's {name} at its address is not the ufunc's: it is not called from machine code")
     return None
 
 
-def _of_boost(name: str, type_of: Any, pointer_of: Any) -> list[int]:
+def _of_boost(name: str, type_of: Anything, pointer_of: Anything) -> list[int]:
     """Where ``scipy.special._ufuncs_cxx`` keeps the address of one of Boost's functions of doubles."""
     exported: Any = import_module("scipy.special._ufuncs_cxx").__pyx_capi__
     capsule = exported.get(f"_export{name}_double")
@@ -77,7 +84,7 @@ def _of_boost(name: str, type_of: Any, pointer_of: Any) -> list[int]:
     return [int(ctypes.c_void_p.from_address(pointer_of(capsule, b"void *")).value or 0)]
 
 
-def _of_capsule(name: str, result: Any, *arguments: Any) -> Any:
+def _of_capsule(name: str, result: Anything, *arguments: Anything) -> Anything:
     """One of CPython's functions of capsules."""
     function = getattr(ctypes.pythonapi, name)
     function.restype, function.argtypes = result, arguments

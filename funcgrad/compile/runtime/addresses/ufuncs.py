@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.compile.differs import say
+from funcgrad.compile.runtime.addresses.address import Address
 from funcgrad.compile.runtime.addresses.readable_memory import Memory, Unreadable
+from funcgrad.types import Anything, UfuncLike
 
 __all__ = ["Loop", "loop", "matrix_loop", "module_of"]
 
@@ -40,8 +42,8 @@ class _Head(ctypes.Structure):
 class Loop(NamedTuple):
     """A loop ``void loop(char **arguments, intptr_t *count, intptr_t *steps, void *data)``."""
 
-    address: int
-    data: int
+    address: Address
+    data: Address
 
 
 @cache
@@ -57,7 +59,7 @@ def loop(name: str, dtype: np.dtype[Any]) -> Loop | None:
     types = f"{dtype.char * ufunc.nin}->{dtype.char}"
     if sys.implementation.name != "cpython" or types not in ufunc.types or ufunc.nout != 1:
         return None
-    found = _in_table(ufunc, types)
+    found = _in_table(ufunc, types, "loop", name, dtype.char)
     if found is not None and _agrees(found, ufunc, dtype):
         return found
     say(f"the loops of NumPy's {name} are not where they were: it is not called from machine code")
@@ -77,7 +79,7 @@ def matrix_loop(name: str, types: str) -> Loop | None:
     ufunc: Any = getattr(_private_module(module_of(name)), name, None)
     if sys.implementation.name != "cpython" or not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
         return None
-    found = _in_table(ufunc, types)
+    found = _in_table(ufunc, types, "matrix loop", name, types)
     agrees = _agrees_on_lines if name in _OF_LINES else _agrees_on_matrices
     if found is not None and agrees(found, ufunc, types):
         return found
@@ -97,7 +99,7 @@ def module_of(name: str) -> str:
     return "numpy" if name == "matmul" else "numpy.fft" if name in _OF_LINES else "numpy.linalg"
 
 
-def _private_module(public: str) -> Any:
+def _private_module(public: str) -> Anything:
     """Where the ufuncs are: modules of NumPy's own, so they may be gone."""
     private = {"numpy.linalg": "numpy.linalg._umath_linalg", "numpy.fft": "numpy.fft._pocketfft_umath"}
     try:
@@ -106,7 +108,7 @@ def _private_module(public: str) -> Any:
         return None
 
 
-def _in_table(ufunc: Any, types: str) -> Loop | None:
+def _in_table(ufunc: UfuncLike, types: str, kind: str, *asked: str) -> Loop | None:
     place = ufunc.types.index(types)
     try:
         with Memory() as memory:
@@ -119,10 +121,10 @@ def _in_table(ufunc: Any, types: str) -> Loop | None:
             address, data = [memory.word(table + 8 * place) if table else 0 for table in tables]
     except (Unreadable, OSError):
         return None
-    return Loop(address, data) if address else None
+    return Loop(Address(address, kind, *asked), Address(data, f"data of {kind}", *asked)) if address else None
 
 
-def _agrees(found: Loop, ufunc: Any, dtype: np.dtype[Any]) -> bool:
+def _agrees(found: Loop, ufunc: UfuncLike, dtype: np.dtype[Any]) -> bool:
     """Whether the loop computes what the ufunc does, on blocks of several lengths and number by number."""
     inputs = [np.linspace(0.01, 0.99, 67).astype(dtype) ** (k + 1) for k in range(ufunc.nin)]
     wanted = ufunc(*inputs)
@@ -139,7 +141,7 @@ def _agrees(found: Loop, ufunc: Any, dtype: np.dtype[Any]) -> bool:
     return True
 
 
-def _agrees_on_lines(found: Loop, ufunc: Any, types: str) -> bool:
+def _agrees_on_lines(found: Loop, ufunc: UfuncLike, types: str) -> bool:
     """Whether the loop transforms two lines, backwards and with gaps between numbers, as the ufunc does."""
     size = 5 if ufunc.__name__ == "rfft_n_odd" else 6
     half = size // 2 + 1
@@ -157,7 +159,7 @@ def _agrees_on_lines(found: Loop, ufunc: Any, types: str) -> bool:
     return _same([result], [wanted])
 
 
-def _agrees_on_matrices(found: Loop, ufunc: Any, types: str) -> bool:
+def _agrees_on_matrices(found: Loop, ufunc: UfuncLike, types: str) -> bool:
     """Whether the loop, which is told nothing besides, does what the ufunc does for two square matrices."""
     if found.data:
         return False
@@ -185,6 +187,6 @@ def _same(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
     return all(x.tobytes() == y.tobytes() for x, y in zip(found, wanted, strict=True))
 
 
-def _call(found: Loop, pointers: Any, count: Any, steps: Any) -> None:
+def _call(found: Loop, pointers: Anything, count: Anything, steps: Anything) -> None:
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(found.address)
     function(*[ctypes.addressof(x) for x in (pointers, count, steps)], found.data)

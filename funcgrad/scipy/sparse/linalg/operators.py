@@ -25,7 +25,7 @@ from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.linear_call import LinearCall
 from funcgrad.transforms.solved.krylov import Krylov, solution_program, with_transpose
 from funcgrad.transforms.solved.method import Programs
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 FLOAT = np.dtype(np.float64)
 
@@ -47,7 +47,7 @@ class LinearOperator:
         matvec: Callable[[Any], Any],
         rmatvec: Callable[[Any], Any] | None = None,
         matmat: Callable[[Any], Any] | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         rmatmat: Callable[[Any], Any] | None = None,
     ) -> None:
         self.shape = (int(shape[0]), int(shape[1]))
@@ -93,7 +93,7 @@ class Iteration(Krylov):
         *point, right = values
         product, size = programs[0], len(right)
 
-        def matvec(v: Any) -> Any:
+        def matvec(v: Array) -> Array:
             return product.evaluate(*point, np.asarray(v).reshape(size))[0]
 
         library = import_module("scipy.sparse.linalg")
@@ -110,7 +110,7 @@ def solution_by_products(
     if recorder_of([right, *product.constants]) is None:
         return None
 
-    def of_constants_first(*inputs: Any) -> list[Any]:
+    def of_constants_first(*inputs: Array) -> list[Any]:
         *constants, v = inputs
         return [cast(applied(product.program, [v, *constants])[0], FLOAT)]
 

@@ -69,7 +69,9 @@ def plain_weights(m: object) -> Held | None:
 # -- eigenvalues -------------------------------------------------------------------------------------------
 
 
-def _eigenpairs(structure: Structure, k: int, options: Options, data: Any, *start: Any) -> tuple[Any, Any]:
+def _eigenpairs(
+    structure: Structure, k: int, options: Options, data: Array, *start: Array
+) -> tuple[Any, Any]:
     n = structure.shape[0]
     find = SparseFound("eigsh", structure.shape, (("k", k), *options), ((k,), (n, k)), bool(start))
     w, v = find.bind(data, structure.indices, structure.indptr, *start)
@@ -197,7 +199,9 @@ def rank_of(w: ArrayLike, which: str, sigma: ArrayLike | None) -> Array:
 # -- singular values ---------------------------------------------------------------------------------------
 
 
-def _triplets(structure: Structure, k: int, options: Options, data: Any, *start: Any) -> tuple[Any, Any, Any]:
+def _triplets(
+    structure: Structure, k: int, options: Options, data: Array, *start: Array
+) -> tuple[Any, Any, Any]:
     m, n = structure.shape
     find = SparseFound("svds", structure.shape, (("k", k), *options), ((m, k), (k,), (k, n)), bool(start))
     u, s, vh = find.bind(data, structure.indices, structure.indptr, *start)
@@ -281,9 +285,15 @@ def svds(
 # -- least squares -----------------------------------------------------------------------------------------
 
 
-def _least_squares(structure: Structure, damp: float, options: Options, data: Any, b: Any) -> Any:
-    find = SparseFound("lsqr", structure.shape, (("damp", damp), *options), ((structure.shape[1],),), False)
-    return find.bind(data, structure.indices, structure.indptr, b)[0]
+def _least_squares(
+    structure: Structure, damp: float, options: Options, data: Array, b: Array
+) -> tuple[Array, ...]:
+    """All that ``scipy.sparse.linalg.lsqr`` returns, in the dtype of the solution."""
+    n = structure.shape[1]
+    shapes = ((n,), *[()] * 8, (n,))
+    find = SparseFound("lsqr", structure.shape, (("damp", damp), *options), shapes, False)
+    found: tuple[Array, ...] = find.bind(data, structure.indices, structure.indptr, b)
+    return found
 
 
 least_squares = custom_jvp(_least_squares, nondiff_argnums=(0, 1, 2))
@@ -292,10 +302,10 @@ least_squares = custom_jvp(_least_squares, nondiff_argnums=(0, 1, 2))
 @least_squares.defjvp
 def least_squares_jvp(
     structure: Structure, damp: float, options: Options, primals: tuple[Any, ...], tangents: tuple[Any, ...]
-) -> tuple[Array, Array]:
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """``r + A x = b`` and ``A.H r = damp**2 x``: a system that is not squared, for residual and solution."""
     (data, b), (data_dot, b_dot) = primals, tangents
-    x = least_squares(structure, damp, options, data, b)
+    x, *account = least_squares(structure, damp, options, data, b)
     a, a_dot = SparseArray(data, structure), SparseArray(data_dot, structure)
     m, n = structure.shape
     r = b - a @ x
@@ -306,7 +316,8 @@ def least_squares_jvp(
     columns = np.concatenate([whole.indices, every])
     system = gathered((m + n, m + n), rows, columns, fnp.concatenate([whole.data, diagonal]))
     right = fnp.concatenate([b_dot - a_dot @ x, -(conjugated_elements(a_dot).T @ r)])
-    return x, solved(system, right, False, "spsolve", {})[m:]
+    x_dot = solved(system, right, False, "spsolve", {})[m:]
+    return (x, *account), (x_dot, *[fnp.zeros_like(part) for part in account])
 
 
 def lsqr(
@@ -321,21 +332,41 @@ def lsqr(
     calc_var: bool = False,
     x0: ArrayLike = None,
 ) -> Arrays:
-    """The least-squares solution of a sparse system of full column rank.
+    """The least-squares solution of a sparse system of full column rank, and SciPy's account of it.
 
-    On traced values a tuple of the solution alone: SciPy's account of the iteration has no derivative.
+    Of the ten results ``x``, ``r1norm``, ``r2norm`` and ``xnorm`` have derivatives. Why and when the
+    iteration ended, and what it guessed of the matrix (``istop, itn, anorm, acond, arnorm``), are constants.
+    `x0` is plain: where the iteration starts, and with `damp` what the solution is held to.
+    UnsupportedFunctionError for a traced `x0` and for `calc_var` on traced values.
 
     >>> A = fg.scipy.sparse.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]))
     >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.lsqr(A, b)[0].sum())(np.ones(3)).round(6))
     [1.  0.5 0. ]
     """
     given = {"atol": atol, "btol": btol, "conlim": conlim, "iter_lim": iter_lim}
-    if recorder_of([elements(A), asoperand(b)]) is None:
+    if recorder_of([elements(A), asoperand(b), *([] if x0 is None else [asoperand(x0)])]) is None:
         return scipys("lsqr")(A, b, damp, show=show, calc_var=calc_var, x0=x0, **given)
-    options = plain_options("lsqr", given | {"x0": x0}, ("x0",))
+    asked = {"calc_var": calc_var or None}
+    start: dict[str, Any] = {} if x0 is None else {"traced x0": x0}
+    if start and recorder_of([asoperand(x0)]) is None:
+        start = {"x0": Held(np.array(x0, dtype=np.float64 if np.isrealobj(x0) else np.complex128))}
+    options = plain_options("lsqr", given | asked | start, ("traced x0", "calc_var"))
     a, y = compressed(A), asoperand(b)
     _, (data, y) = in_doubles(a.data, y[:, 0] if len(shape_of(y)) == 2 else y)
-    return (least_squares(a.structure, float(damp), options, data, y),)
+    found = least_squares(a.structure, float(damp), options, data, y)
+    x = found[0]
+    istop, itn, r1norm, r2norm, anorm, acond, arnorm, xnorm, var = map(fnp.real, found[1:])
+    first = fnp.linalg.norm(y - SparseArray(data, a.structure) @ x)
+    length = fnp.linalg.norm(x if x0 is None else x - start["x0"].value)
+    second = fnp.sqrt(first**2 + (damp * length) ** 2) if damp else first
+    r1norm, r2norm, xnorm = moved(r1norm, first), moved(r2norm, second), moved(xnorm, length)
+    whole = np.dtype(np.int64)
+    return x, cast(istop, whole), cast(itn, whole), r1norm, r2norm, anorm, acond, arnorm, xnorm, var
+
+
+def moved(value: Array, by: Array) -> Array:
+    """A value of SciPy's, with the derivatives of the formula that it agrees with to a tolerance."""
+    return value + (by - stop_gradient(by))
 
 
 # -- exponentials ------------------------------------------------------------------------------------------
@@ -377,7 +408,7 @@ def expm_multiply(
     first = _exponential_times(SparseArray(a.data * start, a.structure), b)
     once = SparseArray(a.data * pace, a.structure)
 
-    def following(x: Any, _: Any) -> tuple[Any, Any]:
+    def following(x: Array, _: object) -> tuple[Any, Any]:
         x = _exponential_times(once, x)
         return x, x
 
@@ -396,12 +427,12 @@ def _exponential_times(a: SparseArray, b: ArrayLike) -> Array:
     structure, data = shifted.structure, cast(shifted.data, dtype) / steps
     scale = fnp.exp(mean / steps)
 
-    def next_term(k: Any, terms: Any) -> Any:
+    def next_term(k: Array, terms: Array) -> Array:
         term, total = terms
         term = (SparseArray(data, structure) @ term) / k
         return term, total + term
 
-    def step(_: Any, x: Any) -> Any:
+    def step(_: object, x: Array) -> Array:
         return fori_loop(1, TERMS + 1, next_term, (x, x))[1] * scale
 
     return fori_loop(0, steps.astype(np.int64), step, cast(b, dtype) + np.zeros(shape_of(b), dtype))

@@ -1,4 +1,4 @@
-"""Systems of linear equations: by factors, which value and derivatives share, and by iterations."""
+"""Linear systems by factors, which value and derivatives share; inverses and triangles by them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
 from funcgrad.ops.sparse.systems import SparseSolve
-from funcgrad.scipy.originals import original, originals_of
-from funcgrad.scipy.sparse.arrays import SparseArray, is_sparse, sparse
+from funcgrad.scipy.originals import known_value, original, originals_of
+from funcgrad.scipy.sparse.arrays import SparseArray, gathered, is_sparse, sparse
 from funcgrad.scipy.sparse.constructors import coo_array
-from funcgrad.scipy.sparse.linalg.operators import LinearOperator, solution_by_products
+from funcgrad.scipy.sparse.matrices import of_kind
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Array, ArrayLike, Number
+from funcgrad.types import Anything, Array, ArrayLike
 
 scipys = originals_of("sparse.linalg")
 """SciPy's functions and classes by name."""
@@ -118,7 +119,7 @@ def splu(A: ArrayLike, **options: object) -> Anything:
 class PlainFactors(Factors):
     """SciPy's factors of a plain matrix, whose solutions are differentiable by a traced right-hand side."""
 
-    def __init__(self, a: Any, factors: Any) -> None:
+    def __init__(self, a: Array, factors: Array) -> None:
         super().__init__(compressed(a))
         self._factors = factors
 
@@ -128,7 +129,7 @@ class PlainFactors(Factors):
             return self._factors.solve(rhs, trans)
         return super().solve(rhs, trans)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         return getattr(self.__dict__["_factors"], name)
 
 
@@ -143,101 +144,76 @@ def factorized(A: ArrayLike) -> Callable[[Any], Any]:
     return solve
 
 
-def by_iteration(method: str, A: ArrayLike, b: ArrayLike, options: dict[str, Any]) -> tuple[Any, Any]:
-    """A solution and SciPy's account of it: 0, or why it stopped before."""
-    plain = {name: value for name, value in options.items() if value is not None}
-    given = ("x0", "M", "callback")
-    if isinstance(A, LinearOperator):
-        used = {name: value for name, value in plain.items() if name not in given}
-        vector = asoperand(b)[:, 0] if is_column(asoperand(b)) else b
-        found = solution_by_products(method, A.matvec, vector, used)
-        if found is not None:
-            refuse_options(method, [name for name in given if name in plain])
-            return found, 0
-    traced = [v for v in plain.values() if isinstance(v, Tracer)]
-    if recorder_of([elements(A), asoperand(b), *traced]) is None:
-        answer: tuple[Any, Any] = scipys(method)(A, b, **plain)
-        return answer
-    unknown = not is_sparse(A) and not isinstance(A, Tracer | np.ndarray)
-    refuse_options(
-        method, [*(name for name in given if name in plain), *(["an operator"] if unknown else [])]
-    )
-    b = asoperand(b)
-    return solved(compressed(A), b[:, 0] if is_column(b) else b, False, method, plain), 0
+# -- inverses and triangles --------------------------------------------------------------------------------
 
 
-def refuse_options(method: str, refused: list[str]) -> None:
-    """Raise for what has no derivative here."""
-    if refused:
-        raise UnsupportedFunctionError(
-            f"scipy.sparse.linalg.{method} with {', '.join(refused)} is not supported on traced values",
-            source=Source(*user_location()),
-            remedy="Leave out the starting point, the preconditioner and the callback, and give the matrix "
-            "itself or fg.scipy.sparse.linalg.LinearOperator.",
+def inv(A: ArrayLike) -> Anything:
+    """The inverse of a sparse matrix, in which on traced values every element is stored.
+
+    Raises SciPy's TypeError for a dense matrix.
+
+    >>> inverse = lambda d: fg.scipy.sparse.linalg.inv(fg.scipy.sparse.diags_array(d))
+    >>> print(fg.grad(lambda d: inverse(d).sum())(np.array([2.0, 4.0])))
+    [-0.25   -0.0625]
+    """
+    if not isinstance(A, SparseArray):
+        return scipys("inv")(A)
+    found = solved(A, np.eye(A.shape[0], dtype=A.dtype), False, "spsolve", {})
+    return of_kind(coo_array(found), A)
+
+
+def spsolve_triangular(
+    A: ArrayLike,
+    b: ArrayLike,
+    lower: bool = True,
+    overwrite_A: bool = False,
+    overwrite_b: bool = False,
+    unit_diagonal: bool = False,
+) -> Array:
+    """``x`` with ``A @ x == b`` for a triangular sparse `A`, with ones for its diagonal if asked.
+
+    Raises LinAlgError where elements are on the other side of the diagonal, or missing on it, and SciPy's
+    ValueError for shapes that do not fit.
+
+    >>> A = fg.scipy.sparse.csr_array(np.array([[2.0, 0.0], [1.0, 4.0]]))
+    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.spsolve_triangular(A, b).sum())(np.ones(2)))
+    [0.375 0.25 ]
+    """
+    if recorder_of([elements(A), right_hand_side(b)]) is None:
+        return scipys("spsolve_triangular")(A, b, lower, overwrite_A, overwrite_b, unit_diagonal)
+    a, y = compressed(A), dense_right("spsolve_triangular", b)
+    check_sizes(a.shape, shape_of(y))
+    beyond = a.indices - a.structure.rows if lower else a.structure.rows - a.indices
+    if np.any(beyond > 0):
+        raise np.linalg.LinAlgError(f"A is not {'lower' if lower else 'upper'} triangular.")
+    every = np.arange(a.shape[0])
+    if unit_diagonal:
+        inside = np.flatnonzero(beyond)
+        rows = np.concatenate([a.structure.rows[inside], every])
+        values = fnp.concatenate([a.data[inside], np.ones(len(every), a.dtype)])
+        a = gathered(a.shape, rows, np.concatenate([a.indices[inside], every]), values)
+    elif missing_on_diagonal(a):
+        raise np.linalg.LinAlgError("A is singular: zero entry on diagonal.")
+    return solved(a, y, False, "spsolve", {})
+
+
+def missing_on_diagonal(a: SparseArray) -> bool:
+    """Whether a zero is known to stand on the diagonal."""
+    on = a.structure.rows == a.indices
+    values = known_value(a.data)
+    if values is not None:
+        on &= values != 0
+    return len(np.unique(a.indices[on])) < a.shape[0]
+
+
+def check_sizes(shape: tuple[int, int], right: tuple[int, ...]) -> None:
+    """Raise SciPy's errors for a matrix that is not square and for what is no right-hand side of it."""
+    if shape[0] != shape[1]:
+        raise ValueError(f"A must be a square matrix but its shape is {shape}.")
+    if len(right) not in (1, 2):
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {right}.")
+    if right[0] != shape[0]:
+        raise ValueError(
+            "The size of the dimensions of A must be equal to the size of the first dimension of b but the "
+            f"shape of A is {shape} and the shape of b is {right}."
         )
-
-
-def cg(
-    A: ArrayLike,
-    b: ArrayLike,
-    x0: ArrayLike = None,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: Number = None,
-    M: object = None,
-    callback: object = None,
-) -> tuple[Any, Any]:
-    """The solution of a positive definite system by conjugate gradients; derivatives likewise.
-
-    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
-    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.cg(A, b)[0].sum())(np.ones(2)).round(6))
-    [0.5  0.25]
-    """
-    options = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback, "x0": x0}
-    return by_iteration("cg", A, b, options)
-
-
-def bicgstab(
-    A: ArrayLike,
-    b: ArrayLike,
-    x0: ArrayLike = None,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: Number = None,
-    M: object = None,
-    callback: object = None,
-) -> tuple[Any, Any]:
-    """The solution of a system by stabilised biconjugate gradients; derivatives likewise.
-
-    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
-    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.bicgstab(A, b)[0].sum())(np.ones(2)).round(6))
-    [0.5  0.25]
-    """
-    options = {"rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback, "x0": x0}
-    return by_iteration("bicgstab", A, b, options)
-
-
-def gmres(
-    A: ArrayLike,
-    b: ArrayLike,
-    x0: ArrayLike = None,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 0.0,
-    restart: ArrayLike = None,
-    maxiter: Number = None,
-    M: object = None,
-    callback: object = None,
-    callback_type: ArrayLike = None,
-) -> tuple[Any, Any]:
-    """The solution of a system by minimal residuals; derivatives likewise.
-
-    >>> A = fg.scipy.sparse.csr_array(np.diag([2.0, 4.0]))
-    >>> print(fg.grad(lambda b: fg.scipy.sparse.linalg.gmres(A, b)[0].sum())(np.ones(2)).round(6))
-    [0.5  0.25]
-    """
-    options = {"rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter}
-    options |= {"M": M, "callback": callback, "callback_type": callback_type, "x0": x0}
-    return by_iteration("gmres", A, b, options)

@@ -151,6 +151,7 @@ declare(
     (0.3,),
     ends=(-math.pi / 4.0, math.pi / 4.0),
     logpdf=lambda x: log(cos(2.0 * x)),
+    pdf=lambda x: cos(2.0 * x),
     cdf=lambda x: sin(x + math.pi / 4.0) ** 2,
     sf=lambda x: cos(x + math.pi / 4.0) ** 2,
     ppf=lambda q: arcsin(sqrt(q)) - math.pi / 4.0,

@@ -20,6 +20,7 @@ from funcgrad.scipy.special import (
     zeta,
 )
 from funcgrad.scipy.stats.law import declare
+from funcgrad.scipy.stats.laws import saddle_points
 from funcgrad.scipy.stats.laws.beta_family import above
 from funcgrad.scipy.stats.laws.parts import INF
 from funcgrad.types import Array, ArrayLike
@@ -31,6 +32,22 @@ FROM_1 = (1.0, INF)
 def share(p: ArrayLike) -> Array:
     """Whether p is a probability."""
     return (p >= 0) & (p <= 1)
+
+
+def binomial_logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
+    """The logarithm of the probability of k successes in n trials.
+
+    The beta function keeps the digits of few successes among many trials, where gamma functions have none.
+    """
+    few = xlogy(k, p) + xlog1py(n - k, -p) - log1p(n) - betaln(n - k + 1.0, k + 1.0)
+    return saddle_points.binomial(k, n - k, p, few)
+
+
+def negative_binomial_logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
+    """The logarithm of the probability of k failures before n successes, of which the last is a success."""
+    few = n * log(p) + xlog1py(k, -p) - log(n + k) - betaln(n, k + 1.0)
+    share_of_last = log(n / (n + k))
+    return saddle_points.binomial(n, k, p, few - share_of_last) + share_of_last
 
 
 declare(
@@ -55,8 +72,7 @@ declare(
     counts=("n",),
     ends=lambda n, p: (0.0, n),
     valid=lambda n, p: (n >= 0) & share(p),
-    # The beta function keeps the digits of few successes among many trials, where gamma functions have none.
-    logpdf=lambda k, n, p: xlogy(k, p) + xlog1py(n - k, -p) - log1p(n) - betaln(n - k + 1.0, k + 1.0),
+    logpdf=binomial_logpmf,
     cdf=lambda k, n, p: betaincc(k + 1.0, n - k, p),
     sf=lambda k, n, p: betainc(k + 1.0, n - k, p),
     mean=lambda n, p: n * p,
@@ -69,7 +85,7 @@ declare(
     discrete=True,
     ends=FROM_0,
     valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
-    logpdf=lambda k, n, p: n * log(p) + xlog1py(k, -p) - log(n + k) - betaln(n, k + 1.0),
+    logpdf=negative_binomial_logpmf,
     cdf=lambda k, n, p: betainc(n, k + 1.0, p),
     sf=lambda k, n, p: betaincc(n, k + 1.0, p),
     mean=lambda n, p: n * (1.0 - p) / p,
@@ -92,7 +108,7 @@ declare(
     discrete=True,
     ends=FROM_0,
     valid=lambda mu: mu >= 0,
-    logpdf=lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu,
+    logpdf=lambda k, mu: saddle_points.poisson(k, mu, xlogy(k, mu) - gammaln(k + 1.0) - mu),
     cdf=pdtr,
     sf=pdtrc,
     ppf=poisson_quantile,

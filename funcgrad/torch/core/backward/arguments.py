@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.types import ArrayLike, Tree
+from funcgrad.types import Array, ArrayLike, Tree
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operand
@@ -19,7 +19,7 @@ __all__ = ["NO_GRAD_FN", "inputs_of", "renamed", "roots_of"]
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 
 
-def _as_tuple(x: Any) -> tuple[Any, ...]:
+def _as_tuple(x: Array) -> tuple[Any, ...]:
     if isinstance(x, Tensor) or hasattr(x, "edge"):
         return (x,)
     return tuple(x)
@@ -38,9 +38,14 @@ def renamed(grads: object, variables: object) -> object:
 
 def inputs_of(given: Tree) -> tuple[Tensor, ...]:
     """The tensors that `backward` is asked to accumulate into."""
-    found = (given,) if isinstance(given, Tensor) else tuple(given.values() if type(given) is dict else given)
+    found = (
+        (given,)
+        if isinstance(given, Tensor) or hasattr(given, "edge")
+        else tuple(given.values() if type(given) is dict else given)
+    )
     if not found:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    found = tuple([getattr(t, "leaf", t) for t in found])
     for t in found:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
@@ -69,8 +74,9 @@ def roots_of(tensors: Operands, grads: Operands, create: bool) -> tuple[list[Any
             found = getattr(out, "edge", None)
             if found is None:
                 raise TypeError(f"expected a Tensor, got {type(out).__name__}")
+            given_there = implicit(out.shaped(), create) if g is None else g
             edges.append(found)
-            cotangents.append(g if create else g._value)
+            cotangents.append(given_there if create or g is None else g._value)
             continue
         if g is None and not out._rg:
             raise RuntimeError(NO_GRAD_FN.format(k))

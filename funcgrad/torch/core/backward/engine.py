@@ -22,6 +22,7 @@ from funcgrad.torch.core.backward.hooks import hook_name
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.quick import quick_backward
 from funcgrad.torch.core.backward.saved import require_unchanged, saved_tensors
+from funcgrad.torch.core.layout import laid_as_leaf
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
@@ -297,7 +298,7 @@ class Pass:
         assert node.extra is not None
         given = tuple([as_tensor(x) for x in (g if node.outputs > 1 else [g])])
         for hook in list(node.extra.prehooks.values()):
-            given = replaced(given, hook(given), hook)
+            given = replaced(given, hook(given), hook, fixed=True)
         cotangents = [x if self.create or x is None else x._value for x in given]
         return cotangents if node.outputs > 1 else cotangents[0]
 
@@ -450,6 +451,9 @@ def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(grads) != node.outputs:
         raise TypeError(f"expected {node.outputs} arguments, got {len(grads)} instead")
     g: Any = list(grads) if node.outputs > 1 else grads[0]
+    if isinstance(node, AccumulateGrad):
+        accumulate(node.variable, g if MODES.grad else g._value, MODES.grad)
+        return ()
     if node.is_python:
         return tuple([as_tensor(x) for x in python_pull(node, g, MODES.grad)])
     if MODES.grad:
@@ -542,7 +546,7 @@ def retain(tensor: Tensor, g: object, create: bool) -> None:
         tensor._grad = as_tensor(tensor._grad + as_tensor(g))
 
 
-def _copied(g: Any) -> Any:
+def _copied(g: Array) -> Array:
     return g if type(g) is Tracer else np.array(g)
 
 
@@ -556,7 +560,7 @@ def accumulate(leaf: Tensor, g: ArrayLike, create: bool) -> None:
     before = leaf._grad
     if before is None:
         # Others may hold what arrived: the caller, hooks, functions of the user's, another leaf.
-        leaf._grad = t.new_empty(t.shape).copy_(t) if create else wrap(_copied(t._value))
+        leaf._grad = t.new_empty(t.shape).copy_(t) if create else wrap(laid_as_leaf(_copied(t._value), mine))
     elif create:
         leaf._grad = before + t
     elif type(before._value) is Tracer or type(t._value) is Tracer:
@@ -570,8 +574,10 @@ def accumulate(leaf: Tensor, g: ArrayLike, create: bool) -> None:
         before._version_box[0] += 1
     if leaf._post_hooks:
         for hook in list(leaf._post_hooks.values()):
-            if hook(leaf) is not None:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            found = hook(leaf)
+            if found is not None:
+                kind = RuntimeError if isinstance(found, Tensor) else TypeError
+                raise kind("Tensor post accumulate grad hooks should return None.")
     if leaf._accumulator is not None and leaf._accumulator.extra is not None:
         for hook in list(leaf._accumulator.extra.posthooks.values()):
             hook((), (t,))

@@ -8,7 +8,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
+from funcgrad.types import Anything, Result
 
 __all__ = [
     "detect_anomaly",
@@ -18,9 +20,11 @@ __all__ = [
     "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_multithreading_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 
@@ -30,14 +34,14 @@ class Mode:
     __slots__ = ("_before",)
     __module__ = "funcgrad.torch"
 
-    def __new__(cls, function: Any = None) -> Any:
+    def __new__(cls, function: Anything = None) -> Anything:
         made = object.__new__(cls)
         if function is None:
             return made
         made.__init__()  # type: ignore[misc]
         return made(function)
 
-    def __init__(self, function: Any = None) -> None:
+    def __init__(self, function: Anything = None) -> None:
         self._before: list[Any] = []
 
     def clone(self) -> Mode:
@@ -49,7 +53,7 @@ class Mode:
             return self._of_generator(function)
 
         @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: Operand, **kwargs: Anything) -> Result:
             with self.clone():
                 return function(*args, **kwargs)
 
@@ -57,7 +61,7 @@ class Mode:
 
     def _of_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: Operand, **kwargs: Anything) -> Result:
             generator = function(*args, **kwargs)
             try:
                 with self.clone():
@@ -83,11 +87,10 @@ class Mode:
     def _enter(self) -> None:
         raise NotImplementedError
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> None:
         self._before.append((MODES.said, MODES.inference))
         self._enter()
         MODES.settle()
-        return None
 
     def __exit__(self, *exc: object) -> None:
         said, MODES.inference = self._before.pop()
@@ -124,16 +127,21 @@ class inference_mode(Mode):
 
     __slots__ = ("_mode",)
 
-    def __new__(cls, mode: Any = True) -> Any:
+    def __new__(cls, mode: Anything = True) -> Anything:
         if isinstance(mode, bool):
             return object.__new__(cls)
         made = object.__new__(cls)
         made.__init__()  # type: ignore[misc]
         return made(mode)
 
-    def __init__(self, mode: Any = True) -> None:
+    def __init__(self, mode: Anything = True) -> None:
         super().__init__()
         self._mode = bool(mode) if isinstance(mode, bool) else True
+
+    @property
+    def mode(self) -> bool:
+        """Whether it turns inference mode on."""
+        return self._mode
 
     def clone(self) -> Mode:
         """A fresh one, for each call of a decorated function."""
@@ -149,12 +157,16 @@ class set_grad_enabled(Mode):
 
     __slots__ = ("_mode",)
 
-    def __new__(cls, mode: bool) -> Any:
+    def __new__(cls, mode: bool) -> Anything:
         return object.__new__(cls)
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self._mode = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self._mode = mode
         self._before.append((MODES.said, MODES.inference))
         MODES.remember(self._mode)
         MODES.settle()
@@ -169,15 +181,14 @@ class set_grad_enabled(Mode):
         """A fresh one, for each call of a decorated function."""
         return type(self)(self._mode)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> None:
         if not self._before:
             self._before.append((MODES.said, MODES.inference))
         MODES.remember(self._mode)
         MODES.settle()
-        return None
 
     def __repr__(self) -> str:
-        return f"set_grad_enabled(mode={self._mode})"
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self._mode})"
 
     def _enter(self) -> None:
         MODES.remember(self._mode)
@@ -244,3 +255,24 @@ class detect_anomaly:
     def __exit__(self, *exc: object) -> None:
         MODES.anomaly, MODES.check_nan = self._before
         MODES.settle()
+
+
+class set_multithreading_enabled:
+    """Accepted: a backward pass runs in the thread that asks for it, whatever is said."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self, mode: bool) -> None:
+        self._before = MODES.multithreading
+        MODES.multithreading = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        MODES.multithreading = self._before
+
+
+def is_multithreading_enabled() -> bool:
+    """What was said to `set_multithreading_enabled`."""
+    return MODES.multithreading

@@ -7,13 +7,17 @@ that its pullback needs. No derivative is written here; `plans` asks the public 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from funcgrad.torch.core.backward.hooks import added_hook
 from funcgrad.torch.core.dtypes import TYPE_NAMES
-from funcgrad.types import Anything, ArrayLike
+from funcgrad.torch.core.operand import Operand
+from funcgrad.types import Anything, ArrayLike, Arrays
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.backward.plans import Plan
@@ -82,8 +86,8 @@ class Node:
 
     if TYPE_CHECKING:  # what the modules above install, by `node_method`
 
-        def __call__(self, *grads: Any) -> Any: ...
-        def __getattr__(self, name: str) -> Any: ...
+        def __call__(self, *grads: Operand) -> Anything: ...
+        def __getattr__(self, name: str) -> Anything: ...
 
     # Defaults live on the class: a node stores only what differs.
     op: Op
@@ -150,6 +154,13 @@ class Node:
         if self.saved:
             self.saved = None
 
+    def keep_copy(self, k: int) -> None:
+        """Copy the saved value with this number, whose memory is about to be written."""
+        saved = list(self.saved or ())
+        if type(saved[k]) is np.ndarray:
+            saved[k] = np.array(saved[k])
+        self.saved = tuple(saved)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
@@ -211,6 +222,36 @@ def accumulator_of(leaf: Tensor) -> AccumulateGrad:
     return leaf._accumulator
 
 
+_IN_ROWS = """
+Cumsum Cumprod Logcumsumexp Softmax LogSoftmax Roll Sum Mean Amax Amin Aminmax Var Std Prod
+LinalgVectorNorm Logsumexp NativeLayerNorm MaskedFill Cat Stack LogSigmoid Renorm LinalgCross Nansum
+Convolution NativeBatchNorm NativeGroupNorm AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D
+MaxPool2DWithIndices MaxPool3DWithIndices AdaptiveMaxPool2D AdaptiveMaxPool3D
+"""
+IN_ROWS = frozenset(
+    [f"{name}Backward0" for name in _IN_ROWS.split()]
+    + [f"{name}Backward1" for name in ("Sum", "Mean", "Prod", "Var", "Std", "Norm")]
+)
+"""Operations whose results PyTorch lays out in rows however their operands lie; others follow operands."""
+
+
+def laid_in_rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The array function with its results laid out in rows, so that they can be viewed in other shapes."""
+
+    @functools.wraps(function)
+    def laid_out(*args: Operand) -> Arrays:
+        out = function(*args)
+        if type(out) is tuple:
+            return tuple([_rows(x) for x in out])
+        return _rows(out)
+
+    return laid_out
+
+
+def _rows(x: ArrayLike) -> ArrayLike:
+    return np.ascontiguousarray(x) if type(x) is np.ndarray and not x.flags.c_contiguous else x
+
+
 class Op:
     """An operation: what it computes, and what its node is called."""
 
@@ -243,9 +284,10 @@ class Op:
         param_names: tuple[str, ...] = (),
         visible: int | None = None,
         title: str | None = None,
+        in_rows: bool = False,
     ) -> None:
         self.name = name
-        self.function = function
+        self.function = laid_in_rows(function) if in_rows or name in IN_ROWS else function
         self.keeps_result = keeps_result
         """Whether the pullback uses the result where it can, as PyTorch does for ``exp`` and its like."""
         self.inverse = inverse

@@ -6,22 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from funcgrad.torch.core.backward.history import Node
+import numpy as np
+
+from funcgrad.torch.core.backward.grad_mode import no_grad
+from funcgrad.torch.core.backward.history import Node, Output
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
-__all__ = ["Packed", "disabled", "hooked", "pack", "pack_saved"]
+__all__ = ["Packed", "disabled", "hooked", "once_packed", "pack", "pack_number", "pack_saved"]
 
 
 class Packed:
     """What a pack hook made of a value, and the hook that undoes it."""
 
-    __slots__ = ("content", "unpack")
+    __slots__ = ("content", "shape", "unpack")
 
-    def __init__(self, content: Any, unpack: Callable[[Any], Any]) -> None:
+    def __init__(self, content: Anything, unpack: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
         self.content = content
         self.unpack = unpack
+        self.shape = shape
 
     def value(self) -> Array:
         """The value that the unpack hook returns; TypeError for what is not a tensor."""
@@ -31,19 +35,39 @@ class Packed:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(found).__name__}"
             )
+        if found._value.shape != self.shape:
+            raise RuntimeError(
+                f"Output of saved tensor unpack_hook has shape {list(found._value.shape)}; the tensor that "
+                f"was packed had {list(self.shape)}"
+            )
         return found._value
 
 
-def pack(value: object) -> Packed:
-    """A value after the innermost pack hook, which may not keep a history itself."""
-    pack_hook, unpack_hook = MODES.saved_hooks[-1]
+def pack(value: Array, edge: Anything = None, hooks: tuple[Any, Any] | None = None) -> Packed:
+    """A value after a pack hook (the innermost one), which keeps no history and may not change it.
+
+    `edge` says where the value came from: hooks are given a leaf itself.
+    """
+    pack_hook, unpack_hook = MODES.saved_hooks[-1] if hooks is None else hooks
+    given = edge if isinstance(edge, Tensor) and edge._value is value else wrap(value)
+    if given is not edge and isinstance(edge, Node | Output):
+        given._node, given._rg = edge, True
+    version = given._version_box[0]
     before, MODES.saved_hooks = MODES.saved_hooks, ()
     MODES.settle()
     try:
-        return Packed(pack_hook(wrap(value)), unpack_hook)
+        with no_grad():
+            content = pack_hook(given)
     finally:
         MODES.saved_hooks = before
         MODES.settle()
+    if given._version_box[0] != version:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack "
+            "hook can not be modified by in-place operations as this can lead to unexpected side-effects. "
+            "Clone the tensor in the hook, and modify the clone."
+        )
+    return Packed(content, unpack_hook, value.shape)
 
 
 class PackedNode(Node):
@@ -73,11 +97,21 @@ class PackedNode(Node):
         if self.packs:
             self.packs = None
 
+    def keep_copy(self, k: int) -> None:
+        """Copy what a hook kept as it is, before its memory is written."""
+        packs = list(self.packs or ())
+        kept = packs[k]
+        if type(kept) is not Packed:
+            packs[k] = np.array(kept) if type(kept) is np.ndarray else kept
+        elif isinstance(kept.content, Tensor):
+            packs[k] = Packed(kept.content.detach().clone(), kept.unpack, kept.shape)
+        self.packs = tuple(packs)
+
 
 _CLASSES: dict[Any, Any] = {}
 
 
-def _packed_class(cls: Any) -> Any:
+def _packed_class(cls: Anything) -> Anything:
     """The class of nodes that are like those of a class, with packed values."""
     found = _CLASSES.get(cls)
     if found is None:
@@ -85,11 +119,46 @@ def _packed_class(cls: Any) -> Any:
     return found
 
 
-def pack_saved(node: Node, values: Sequence[Any], are_tensors: Sequence[bool]) -> None:
-    """Let a node keep these values packed; numbers and indices are kept as they are."""
+def pack_saved(node: Node, values: Sequence[Any], edges: Sequence[Any]) -> None:
+    """Let a node keep these values packed; numbers and indices, whose edge is ``...``, are kept as they are.
+
+    Memory that a hook kept as it is must not be changed, as that of other saved values.
+    """
     node.__class__ = _packed_class(type(node))
-    node.saved = tuple([pack(x) if is_one else x for x, is_one in zip(values, are_tensors, strict=True)])
-    node.checks = ()
+    checks = list(node.checks)
+    packs: list[Any] = []
+    for k, (x, edge) in enumerate(zip(values, edges, strict=True)):
+        given = x if MODES.written is None or MODES.written._value is not x else x.copy()
+        packs.append(x if edge is ... else pack(given, edge))
+        kept = getattr(packs[-1], "content", None)
+        if not (isinstance(kept, Tensor) and kept._value is x):
+            checks[2 * k : 2 * k + 2] = [[0], 0]
+    node.saved = tuple(packs)
+    node.checks = tuple(checks)
+
+
+def pack_number(node: Node, k: int, edge: Anything, hooks: tuple[Any, Any]) -> None:
+    """Let a node keep one of its saved values packed by these hooks."""
+    packs = list(node.packs or ()) if isinstance(node, PackedNode) else list(node.saved or ())
+    value = packs[k]
+    packs[k] = once_packed(value, edge, hooks)
+    checks = list(node.checks)
+    kept = packs[k].content
+    if checks and not (isinstance(kept, Tensor) and kept._value is value):
+        checks[2 * k : 2 * k + 2] = [[0], 0]
+    if not isinstance(node, PackedNode):
+        node.__class__ = _packed_class(type(node))
+    node.saved, node.checks = tuple(packs), tuple(checks)
+
+
+def once_packed(value: Anything, edge: Anything, hooks: tuple[Any, Any]) -> Packed:
+    """A value packed by its own hooks; RuntimeError for one that is packed already."""
+    if type(value) is Packed:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair "
+            "of hooks is allowed at a time."
+        )
+    return pack(value, edge, hooks)
 
 
 @contextmanager

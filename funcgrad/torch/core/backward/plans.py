@@ -14,7 +14,8 @@ import numpy as np
 import funcgrad as fg
 from funcgrad.extend import Aval, Tracer, call_program
 from funcgrad.torch.core.backward.history import Node, Op
-from funcgrad.types import ArrayLike
+from funcgrad.torch.core.operand import Operand
+from funcgrad.types import Anything, Array, ArrayLike, Arrays
 
 __all__ = ["Plan", "plan_for", "pointwise_mask"]
 
@@ -79,14 +80,14 @@ class Plan:
             self._op = Op(title, self._computed)
         return self._op
 
-    def _computed(self, *values: Any) -> Any:
+    def _computed(self, *values: Array) -> Anything:
         outs = call_program(self.program, *values)
         if len(self.parts) == 1:
             return outs[self.parts[0]]
         return tuple([outs[k] for k in self.parts])
 
 
-def _is_zero(program: fg.Program, v: Any) -> bool:
+def _is_zero(program: fg.Program, v: Array) -> bool:
     if hasattr(v, "value"):
         return not np.any(v.value)
     for var, x in program.captured:
@@ -188,7 +189,7 @@ def built_plan(
 
     inputs: tuple[Any, ...] = ()
 
-    def forward(*given: Any) -> Any:
+    def forward(*given: Array) -> Arrays:
         values = list(inputs)
         for k, x in zip(needed, given, strict=True):
             values[k] = x
@@ -196,7 +197,7 @@ def built_plan(
         outs = out if isinstance(out, tuple) else (out,)
         return tuple([outs[k] for k in active]), outs
 
-    def both(*args: Any) -> Any:
+    def both(*args: Operand) -> Arrays:
         nonlocal inputs
         inputs, cotangents = args[:n_inputs], args[n_inputs:]
         if op.inverse is not None:
@@ -219,7 +220,7 @@ def built_plan(
     return Plan(program, used_in, used_out, needed, out_specs, specs, op.name)
 
 
-def _conj(x: Any) -> Any:
+def _conj(x: Array) -> Array:
     return np.conj(x) if x.dtype.kind == "c" else x
 
 

@@ -15,6 +15,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.backward.history import FREED, Node, Output
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.saved import require_unchanged
+from funcgrad.torch.core.layout import laid_as_leaf
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, quiet
 from funcgrad.torch.core.tensor import Tensor, ndarray, wrap
@@ -85,17 +86,20 @@ def sent_back(nodes: list[Node], root: Node, one: Operand, keep: bool) -> dict[T
         g = grads.pop(node, None)
         if g is None:
             continue
-        saved = node.saved
         checks = node.checks
-        if saved is None or (checks and checks[0][0] != checks[1]) or len(checks) > 2:
-            require(node)
+        if (checks and checks[0][0] != checks[1]) or len(checks) > 2:
+            require_unchanged(node)
+        # Read once: hooks may compute it.
+        saved = node.saved
+        if saved is None:
+            raise RuntimeError(FREED)
         plan = node.plan or late_plan(node, g)
         if node.outputs == 1:
-            found = plan.evaluate(*saved, g)  # type: ignore[misc]
+            found = plan.evaluate(*saved, g)
         else:
             specs = plan.out_specs
             cotangents = [g[k] if g[k] is not None else np.zeros(*specs[k]) for k in plan.active_outputs]
-            found = plan.evaluate(*saved, *cotangents)  # type: ignore[misc]
+            found = plan.evaluate(*saved, *cotangents)
         edges = node.edges
         for k, x in zip(plan.needed, found, strict=True):
             e = edges[k]
@@ -114,13 +118,6 @@ def sent_back(nodes: list[Node], root: Node, one: Operand, keep: bool) -> dict[T
     return leaves
 
 
-def require(node: Node) -> None:
-    """Raise RuntimeError if a saved value is gone or was changed in place."""
-    if node.saved is None:
-        raise RuntimeError(FREED)
-    require_unchanged(node)
-
-
 def receive(leaf: Tensor, g: ArrayLike) -> None:
     """Add a gradient to a leaf's."""
     if not leaf._rg:
@@ -131,7 +128,7 @@ def receive(leaf: Tensor, g: ArrayLike) -> None:
         g = g.astype(mine.dtype)
     before = leaf._grad
     if before is None:
-        leaf._grad = wrap(g)
+        leaf._grad = wrap(g if g.strides == mine.strides else laid_as_leaf(g, mine))
         return
     memory = before._value
     if type(memory) is ndarray:

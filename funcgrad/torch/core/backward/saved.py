@@ -7,11 +7,12 @@ from typing import Any
 
 from funcgrad.torch.core.backward.anomaly import warn_of_error
 from funcgrad.torch.core.backward.history import FREED, Node, Output, changed_message, node_method
+from funcgrad.torch.core.backward.packing import pack_number
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.types import Anything
+from funcgrad.types import Anything, Array
 
-__all__ = ["require_unchanged", "saved_names", "saved_tensors"]
+__all__ = ["SavedTensor", "require_unchanged", "saved_names", "saved_tensors"]
 
 
 def require_unchanged(node: Node) -> None:
@@ -21,15 +22,51 @@ def require_unchanged(node: Node) -> None:
     checks = node.checks
     if not checks:
         return
-    saved = node.saved
-    assert saved is not None
     for k in range(0, len(checks), 2):
         if checks[k][0] != checks[k + 1]:
+            if follows_its_tensor(node, k // 2):
+                continue
             if MODES.anomaly:
                 warn_of_error(node)
+            saved = node.saved
+            assert saved is not None
             raise RuntimeError(
                 changed_message(saved[k // 2], checks[k], checks[k + 1], *saved_edge(node, k // 2))
             )
+
+
+def follows_its_tensor(node: Node, k: int) -> bool:
+    """Whether all that happened to a saved value is that a leaf in its memory got other data.
+
+    The node then keeps what the leaf has become; tensors that were detached from the leaf stay. Of tensors
+    that require no gradient aliases cannot be told: they count as changed.
+    """
+    box, version = node.checks[2 * k : 2 * k + 2]
+    moved = box[2] if len(box) > 2 else None
+    if moved is None or box[0] != version + 1 or moved.version != version:
+        return False
+    edge, leaf = saved_edge(node, k)[0], moved.tensor()
+    if leaf is None or not leaf._rg or leaf._node is not None or edge not in (None, leaf):
+        return False
+    saved, checks = list(node.saved or ()), list(node.checks)
+    checks[2 * k] = [version] if edge is None else leaf._version_box
+    if edge is not None:
+        saved[k] = _in_place_of(saved[k], leaf._value)
+    node.saved, node.checks = tuple(saved), tuple(checks)
+    return bool(checks[2 * k][0] == version)
+
+
+def _in_place_of(before: Array, now: Array) -> Array:
+    """Other data as a saved value; RuntimeError where the shape is another one."""
+    for axis, (a, b) in enumerate(zip(before.shape, now.shape, strict=False)):
+        if a != b:
+            raise RuntimeError(
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton "
+                f"dimension {axis}"
+            )
+    if before.shape != now.shape:
+        raise RuntimeError(f"data of shape {list(before.shape)} became {list(now.shape)} before backward")
+    return now.astype(before.dtype, copy=False)
 
 
 def saved_edge(node: Node, k: int) -> tuple[Any, bool]:
@@ -64,8 +101,42 @@ def saved_tensors(node: Node, used_inputs: Sequence[int], used_outputs: Sequence
     return tensors
 
 
-def saved_attribute(node: Node, name: str) -> Anything:
-    """What PyTorch shows as ``_saved_self``, ``_saved_result`` and so on."""
+class SavedTensor:
+    """One value that a node keeps, for hooks of its own."""
+
+    __slots__ = ("_node", "_number")
+    __module__ = "funcgrad.torch"
+
+    def __init__(self, node: Node, number: int) -> None:
+        self._node = node
+        self._number = number
+
+    def register_hooks(self, pack_hook: object, unpack_hook: object) -> None:
+        """Pack the value now, and unpack it when it is needed.
+
+        Raises RuntimeError where the value is gone or has hooks already, TypeError for what is no function.
+        """
+        node = self._node
+        if node.is_freed:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values "
+                "of the graph are freed when you call .backward() or autograd.grad(). Specify "
+                "retain_graph=True if you need to backward through the graph a second time or if you need to "
+                "access saved variables after calling backward."
+            )
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError("register_hooks(): both hooks have to be functions")
+        node.pack_one(self._number, (pack_hook, unpack_hook))
+
+
+@node_method("pack_one")
+def pack_one(self: Node, k: int, hooks: tuple[Any, Any]) -> None:
+    """Keep one saved value packed by these hooks."""
+    pack_number(self, k, None if saved_edge(self, k)[1] else saved_edge(self, k)[0], hooks)
+
+
+def saved_attribute(node: Node, name: str, raw: bool) -> Anything:
+    """What PyTorch shows as ``_saved_self``, ``_saved_result`` and so on; `raw` as ``_raw_saved_self``."""
     op = getattr(type(node), "op", None)
     if op is None:
         raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
@@ -73,9 +144,11 @@ def saved_attribute(node: Node, name: str) -> Anything:
         return node.params[op.param_names.index(name)]
     if name == "self_sym_sizes" and (node.specs or node.plan is not None):
         return node.specs[0] if node.specs else node.plan.in_specs[0][0]  # type: ignore[union-attr]
-    if node.saved is None:
-        raise RuntimeError(FREED)
     names = saved_names(node)
+    if raw and name in names:
+        return SavedTensor(node, names.index(name))
+    if node.is_freed:
+        raise RuntimeError(FREED)
     if name in names:
         return saved_tensors(node, *_used(node))[names.index(name)]
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '_saved_{name}'")
@@ -104,7 +177,8 @@ def _used(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def computed_attribute(self: Node, name: str) -> Anything:
     """The saved values, under PyTorch's names."""
     if name.startswith(("_saved_", "_raw_saved_")):
-        return saved_attribute(self, name.removeprefix("_raw").removeprefix("_saved_"))
+        raw = name.startswith("_raw")
+        return saved_attribute(self, name.removeprefix("_raw").removeprefix("_saved_"), raw)
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
@@ -113,4 +187,5 @@ def all_attributes(self: Node) -> list[str]:
     """The attributes, with those that are computed: what was saved, as PyTorch's nodes list it."""
     params = self.op.param_names if hasattr(type(self), "op") else ()
     names = [f"_saved_{name}" for name in (*saved_names(self), *params)]
-    return sorted({*object.__dir__(self), *names})
+    raw = [f"_raw_saved_{name}" for name in saved_names(self)]
+    return sorted({*object.__dir__(self), *names, *raw} - {"saved"})

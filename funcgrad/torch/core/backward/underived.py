@@ -7,6 +7,7 @@ from typing import Any
 from funcgrad.torch.core.backward.history import Node, edge_of
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Anything
 
 __all__ = ["underived"]
 
@@ -17,7 +18,7 @@ class Underived(Node):
     is_python = True
     word = ""
 
-    def __init__(self, edge: Any) -> None:
+    def __init__(self, edge: Anything) -> None:
         self.edges = (edge,)
         self.seq = next(SEQUENCE)
 
@@ -49,8 +50,12 @@ _CLASSES = {
 _CLASSES.update(
     {
         word: type("NotImplemented", (Undeclared,), {"word": word, "__module__": "builtins"})
-        for word in ("bincount", "floor_divide", "heaviside")
+        for word in ("bincount", "floor_divide", "heaviside", "set_")
     }
+)
+# A view shows how it is read out of its base.
+_CLASSES["set_ of a view"] = type(
+    "AsStridedBackward0", (Undeclared,), {"word": "set_", "__module__": "builtins"}
 )
 
 

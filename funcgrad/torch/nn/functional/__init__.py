@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.nn.functional import (
     activations,
     alignments,
@@ -35,6 +33,7 @@ from funcgrad.torch.nn.functional.unpooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.window_maxima import *  # noqa: F403
 from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.operations.registry import take_out
+from funcgrad.types import Anything
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *activations.__all__,
@@ -60,7 +59,7 @@ take_out(
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     raise missing(__name__, name)
 

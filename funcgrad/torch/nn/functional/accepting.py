@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.types import Anything
 
 __all__ = ["of_tensors"]
 
@@ -18,7 +20,7 @@ def of_tensors(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses what is no tensor; only the first argument is looked at before it runs."""
 
     @functools.wraps(f)
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: Operand, **kwargs: Anything) -> Operands:
         if args and not isinstance(args[0], Tensor):
             refuse(f, args, kwargs)
         try:

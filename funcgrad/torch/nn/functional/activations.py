@@ -17,8 +17,8 @@ from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.creating.random import generator_of
-from funcgrad.torch.operations.pointwise.elementwise import unary
-from funcgrad.types import DTypeLike
+from funcgrad.torch.operations.pointwise.rows import unary
+from funcgrad.types import Anything, Array, AxisLike, DTypeLike
 
 __all__ = [
     "celu",
@@ -70,7 +70,7 @@ def finished(input: Operand, inplace: bool, found: Operand) -> Operand:
 def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The form with an underscore."""
 
-    def changed(input: Operand, *args: Any, **kwargs: Any) -> Any:
+    def changed(input: Operand, *args: Operand, **kwargs: Anything) -> Operand:
         return function(input, *args, inplace=True, **kwargs)
 
     changed.__name__ = changed.__qualname__ = f"{function.__name__}_"
@@ -78,7 +78,9 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     return changed
 
 
-def _plain(title: str, function: Callable[[Any], Any], name: str, keeps_result: bool = False) -> Any:
+def _plain(
+    title: str, function: Callable[[Any], Any], name: str, keeps_result: bool = False
+) -> Callable[..., Any]:
     return unary(Op(title, function, keeps_result=keeps_result, input_names=("self",)), name)
 
 
@@ -131,7 +133,7 @@ def hardsigmoid(input: Operand, inplace: bool = False) -> Operand:
 
 @op("HardswishBackward0")
 @Composed
-def _hardswish(x: Any) -> Any:
+def _hardswish(x: Array) -> Array:
     # PyTorch's slopes at 3 and at -3 are those of the lines outside.
     return np.where(x <= -3, x * 0, np.where(x >= 3, x, x * (x + 3) / 6))
 
@@ -148,7 +150,7 @@ def selu(input: Operand, inplace: bool = False) -> Operand:
 
 @op("EluBackward0")
 @Composed
-def _elu(x: Any, alpha: float) -> Any:
+def _elu(x: Array, alpha: float) -> Array:
     return nn.elu(x, alpha)
 
 
@@ -158,7 +160,7 @@ def elu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Operand:
 
 
 @op("CeluBackward0")
-def _celu(x: Any, alpha: float) -> Any:
+def _celu(x: Array, alpha: float) -> Array:
     return nn.celu(x, alpha)
 
 
@@ -171,7 +173,7 @@ def celu(input: Operand, alpha: float = 1.0, inplace: bool = False) -> Operand:
 
 @op("GeluBackward0")
 @Composed
-def _gelu(x: Any, approximate: bool) -> Any:
+def _gelu(x: Array, approximate: bool) -> Array:
     return nn.gelu(x, approximate)
 
 
@@ -183,7 +185,7 @@ def gelu(input: Operand, approximate: str = "none") -> Operand:
 
 
 @op("LeakyReluBackward0")
-def _leaky_relu(x: Any, slope: float) -> Any:
+def _leaky_relu(x: Array, slope: float) -> Array:
     return nn.leaky_relu(x, slope)
 
 
@@ -193,7 +195,7 @@ def leaky_relu(input: Operand, negative_slope: float = 0.01, inplace: bool = Fal
 
 
 @op("PreluKernelBackward0")
-def _prelu(x: Any, slope: Any) -> Any:
+def _prelu(x: Array, slope: Array) -> Array:
     shape = (1,) * x.ndim if x.ndim < 2 or slope.size == 1 else (1, slope.shape[0], *(1,) * (x.ndim - 2))
     return nn.prelu(x, slope.reshape(shape))
 
@@ -238,12 +240,12 @@ def rrelu(
 
 
 @op("RreluWithNoiseBackward0")
-def _leaky_by(x: Any, slopes: Any) -> Any:
+def _leaky_by(x: Array, slopes: Array) -> Array:
     return np.where(x > 0, x, x * slopes)
 
 
 @op("HardtanhBackward0")
-def _hardtanh(x: Any, low: float, high: float) -> Any:
+def _hardtanh(x: Array, low: float, high: float) -> Array:
     return nn.hard_tanh(x, low, high)
 
 
@@ -263,7 +265,7 @@ def relu6(input: Operand, inplace: bool = False) -> Operand:
 
 @op("SoftplusBackward0")
 @Composed
-def _softplus(x: Any, beta: float, threshold: float) -> Any:
+def _softplus(x: Array, beta: float, threshold: float) -> Array:
     scaled = x * beta
     is_linear = scaled > threshold
     return np.where(is_linear, x, nn.softplus(np.where(is_linear, 0, scaled)) / beta)
@@ -285,7 +287,7 @@ def tanhshrink(input: Operand) -> Operand:
 
 
 @op("SoftshrinkBackward0")
-def _softshrink(x: Any, size: float) -> Any:
+def _softshrink(x: Array, size: float) -> Array:
     return nn.soft_shrink(x, size)
 
 
@@ -297,7 +299,7 @@ def softshrink(input: Operand, lambd: float = 0.5) -> Operand:
 
 
 @op("HardshrinkBackward0")
-def _hardshrink(x: Any, size: float) -> Any:
+def _hardshrink(x: Array, size: float) -> Array:
     return nn.hard_shrink(x, size)
 
 
@@ -307,7 +309,7 @@ def hardshrink(input: Operand, lambd: float = 0.5) -> Operand:
 
 
 @op("ThresholdBackward0")
-def _threshold(x: Any, threshold: float, value: float) -> Any:
+def _threshold(x: Array, threshold: float, value: float) -> Array:
     return np.where(x <= threshold, x.dtype.type(value), x)
 
 
@@ -317,7 +319,7 @@ def threshold(input: Operand, threshold: float, value: float, inplace: bool = Fa
 
 
 @op("GluBackward0")
-def _glu(x: Any, axis: int) -> Any:
+def _glu(x: Array, axis: int) -> Array:
     return nn.glu(x, axis)
 
 
@@ -337,17 +339,17 @@ def glu(input: Operand, dim: int = -1) -> Operand:
 
 @op("SoftmaxBackward0", keeps_result=True)
 @Composed
-def _softmax(x: Any, axis: int) -> Any:
+def _softmax(x: Array, axis: int) -> Array:
     return nn.softmax(x, axis)
 
 
 @op("LogSoftmaxBackward0", keeps_result=True)
 @Composed
-def _log_softmax(x: Any, axis: int) -> Any:
+def _log_softmax(x: Array, axis: int) -> Array:
     return nn.log_softmax(x, axis)
 
 
-def _along(made: Op, name: str, input: Operand, dim: Any, stacklevel: int, dtype: Any) -> Any:
+def _along(made: Op, name: str, input: Operand, dim: AxisLike, stacklevel: int, dtype: DTypeLike) -> Operand:
     ndim = len(input._value.shape)
     if dim is None:
         dim = softmax_dim(name, ndim, stacklevel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,17 @@ from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.operand import Operand, Operands
-from funcgrad.torch.core.tensor import wrap
+from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import softmax
 from funcgrad.torch.nn.functional.products import linear
 from funcgrad.torch.nn.functional.sampling import dropout
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything, Array, DTypeLike, Padding
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
 
 
-def _attention(q: Any, k: Any, v: Any, *rest: Any) -> Any:
+def _attention(q: Array, k: Anything, v: Array, *rest: Array) -> Array:
     *mask, is_causal, scale = rest
     given: dict[str, Any] = {}
     if mask:
@@ -64,8 +66,8 @@ def scaled_dot_product_attention(
 
 
 def _with_dropout(
-    query: Operand, key: Operand, value: Operand, mask: Any, p: float, is_causal: bool, scale: float | None
-) -> Any:
+    query: Operand, key: Operand, value: Operand, mask: Array, p: float, is_causal: bool, scale: float | None
+) -> Array:
     depth = query._value.shape[-1]
     scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(depth) if scale is None else scale)
     if is_causal:
@@ -85,13 +87,13 @@ def added_mask(mask: Operand, dtype: np.dtype[Any]) -> Operand:
     return mask
 
 
-def _of_heads(x: Operand, heads: int) -> Any:
+def _of_heads(x: Operand, heads: int) -> Array:
     """``[steps, batch, features]`` as ``[batch, heads, steps, depth]``."""
     steps, batch, width = x._value.shape
     return x.reshape(steps, batch, heads, width // heads).permute(1, 2, 0, 3)
 
 
-def _joint_mask(mask: Any, padding: Any, heads: int, dtype: Any, more: int) -> Any:
+def _joint_mask(mask: Array, padding: Padding, heads: int, dtype: DTypeLike, more: int) -> Operand:
     """What is added to scores: a mask of queries and keys, one of keys, and `more` keys that all may see."""
     if mask is not None:
         mask = added_mask(mask, dtype)
@@ -104,6 +106,18 @@ def _joint_mask(mask: Any, padding: Any, heads: int, dtype: Any, more: int) -> A
     if mask is not None and more:
         mask = FUNCTIONS["cat"]([mask, mask.new_zeros((*mask._value.shape[:-1], more))], -1)
     return mask
+
+
+def _in_heads(
+    given: Sequence[Operand], weights: Sequence[Operand], biases: Operand, more: Sequence[Operand], heads: int
+) -> list[Operand]:
+    """Query, key and value, projected, each by heads; the last two with `more`, one step of each, if any."""
+    parts = (None,) * 3 if biases is None else biases.chunk(3)
+    q, k, v = [linear(t, w, b) for t, w, b in zip(given, weights, parts, strict=True)]
+    if more:
+        batch = q._value.shape[1]
+        k, v = [FUNCTIONS["cat"]([t, b.expand(1, batch, -1)]) for t, b in zip((k, v), more, strict=True)]
+    return [_of_heads(t, heads) for t in (q, k, v)]
 
 
 def multi_head_attention_forward(
@@ -146,33 +160,58 @@ def multi_head_attention_forward(
     if not is_batch:
         query, key, value = [t.unsqueeze(1) for t in (query, key, value)]
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    weights = (
-        (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight.chunk(3)
-    )
-    biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
-    q, k, v = [linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True)]
-    more, batch, cat = 0, q._value.shape[1], FUNCTIONS["cat"]
-    if bias_k is not None and bias_v is not None:
-        k, v = [cat([t, b.expand(1, batch, -1)]) for t, b in ((k, bias_k), (v, bias_v))]
-        more += 1
-    q, k, v = [_of_heads(t, num_heads) for t in (q, k, v)]
-    depth = width // num_heads
-    k = k if static_k is None else static_k.reshape(batch, num_heads, -1, depth)
-    v = v if static_v is None else static_v.reshape(batch, num_heads, -1, depth)
-    if add_zero_attn:
-        k, v = [cat([t, t.new_zeros((batch, num_heads, 1, depth))], 2) for t in (k, v)]
-        more += 1
-    mask = _joint_mask(attn_mask, key_padding_mask, num_heads, q._value.dtype, more)
+    if attn_mask is not None:
+        _require_fitting_mask(attn_mask, query, key, num_heads, is_batch)
+    own = (q_proj_weight, k_proj_weight, v_proj_weight)
+    weights = own if use_separate_proj_weight else in_proj_weight.chunk(3)
+    more = () if bias_k is None or bias_v is None else (bias_k, bias_v)
+    heads = _in_heads((query, key, value), weights, in_proj_bias, more, num_heads)
+    q, k, v = _with_static_keys(heads, static_k, static_v, add_zero_attn)
+    added_keys = bool(more) + bool(add_zero_attn)
+    mask = _joint_mask(attn_mask, key_padding_mask, num_heads, q._value.dtype, added_keys)
     share = dropout_p if training else 0.0
-    if need_weights:
-        out, found = _with_weights(q, k, v, mask, share)
-        found = found.mean(1) if average_attn_weights else found
-    else:
-        out, found = scaled_dot_product_attention(q, k, v, mask, share), None
+    attend = _with_weights if need_weights else _without_weights
+    out, found = attend(q, k, v, mask, share)
+    if found is not None and average_attn_weights:
+        found = found.mean(1)
     out = linear(out.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
     if is_batch:
         return out, found
     return out.squeeze(1), None if found is None else found.squeeze(0)
+
+
+def _require_fitting_mask(mask: Tensor, query: Tensor, key: Tensor, heads: int, is_batch: bool) -> None:
+    """Raise for a mask of another shape than the scores, also for one that could be broadcast."""
+    rank = len(mask._value.shape)
+    if rank not in (2, 3):
+        kind = "batched (3-D)" if is_batch else "unbatched (2-D)"
+        raise AssertionError(
+            f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D "
+            f"but found {rank}-D tensor instead"
+        )
+    steps, batch, _ = query._value.shape
+    scores: tuple[int, ...] = (steps, key._value.shape[0])
+    wanted = scores if rank == 2 else (batch * heads, *scores)
+    if tuple(mask._value.shape) != wanted:
+        raise RuntimeError(f"The shape of the {rank}D attn_mask is {mask.shape}, but should be {wanted}.")
+
+
+def _with_static_keys(
+    heads: Sequence[Tensor], static_k: Operand, static_v: Operand, add_zero: bool
+) -> Sequence[Tensor]:
+    """Queries, keys and values in heads, with keys and values given otherwise, and a key of zeros."""
+    q, k, v = heads
+    batch, count, _, depth = q._value.shape
+    k = k if static_k is None else static_k.reshape(batch, count, -1, depth)
+    v = v if static_v is None else static_v.reshape(batch, count, -1, depth)
+    if add_zero:
+        k, v = [FUNCTIONS["cat"]([t, t.new_zeros((batch, count, 1, depth))], 2) for t in (k, v)]
+    return q, k, v
+
+
+def _without_weights(q: Operand, k: Operand, v: Operand, mask: Operand, share: float) -> tuple[Operand, None]:
+    """What is attended to."""
+    return scaled_dot_product_attention(q, k, v, mask, share), None
 
 
 def _with_weights(q: Operand, k: Operand, v: Operand, mask: Operand, share: float) -> tuple[Operand, Operand]:

@@ -13,7 +13,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
-from funcgrad.types import Array, DTypeLike, ShapeLike
+from funcgrad.types import Array, DTypeLike, Padding, ShapeLike
 
 __all__ = [
     "channel_shuffle",
@@ -32,7 +32,7 @@ __all__ = [
 
 @op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
 @Composed
-def _convolution(x: Any, w: Any, *rest: Any) -> Any:
+def _convolution(x: Array, w: Array, *rest: Array) -> Array:
     *bias, stride, padding, dilation, groups = rest
     out = nn.conv(x, w, stride, padding, kernel_dilation=dilation, groups=groups, channels_last=False)
     return with_bias(out, bias)
@@ -40,7 +40,7 @@ def _convolution(x: Any, w: Any, *rest: Any) -> Any:
 
 @op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
 @Composed
-def _convolution_transpose(x: Any, w: Any, *rest: Any) -> Any:
+def _convolution_transpose(x: Array, w: Array, *rest: Array) -> Array:
     *bias, stride, padding, output_padding, groups, dilation = rest
     out = nn.conv_transpose(
         x,
@@ -133,11 +133,11 @@ def _forward(ndim: int) -> Callable[..., Any]:
         input: Operand,
         weight: Operand,
         bias: Operand | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        stride: ShapeLike = 1,
+        padding: Padding = 0,
+        dilation: ShapeLike = 1,
         groups: int = 1,
-    ) -> Any:
+    ) -> Operand:
         x, is_batch = batched(input, ndim, name)
         check_channels(x, weight, bias, groups)
         around = padding if isinstance(padding, str) else numbers(padding, ndim)
@@ -188,12 +188,12 @@ def _backward(ndim: int) -> Callable[..., Any]:
         input: Operand,
         weight: Operand,
         bias: Operand | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        stride: ShapeLike = 1,
+        padding: Padding = 0,
+        output_padding: ShapeLike = 0,
         groups: int = 1,
-        dilation: Any = 1,
-    ) -> Any:
+        dilation: ShapeLike = 1,
+    ) -> Operand:
         x, is_batch = batched(input, ndim, name)
         if x._value.shape[1] != weight._value.shape[0]:
             raise RuntimeError(
@@ -222,7 +222,7 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (_backward(k) for k in (1
 
 
 @op("Im2ColBackward0")
-def _unfold(x: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def _unfold(x: Array, window: ShapeLike, dilation: ShapeLike, padding: Padding, stride: ShapeLike) -> Array:
     n, c = x.shape[:2]
     kernel = one_per_place(window, x.dtype)
     flat = x.reshape((n * c, 1, *x.shape[2:]))
@@ -252,7 +252,9 @@ def unfold(
 
 
 @op("Col2ImBackward0")
-def _fold(x: Any, size: Any, window: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def _fold(
+    x: Array, size: ShapeLike, window: ShapeLike, dilation: ShapeLike, padding: Padding, stride: ShapeLike
+) -> Array:
     kernel = one_per_place(window, x.dtype)
     n, c = x.shape[0], x.shape[1] // kernel.shape[0]
     counts = [
@@ -298,7 +300,7 @@ def channel_shuffle(input: Operand, groups: int) -> Operand:
 
 
 @op("PixelShuffleBackward0")
-def _shuffle(x: Any, r: int) -> Any:
+def _shuffle(x: Array, r: int) -> Array:
     *lead, c, h, w = x.shape
     k = len(lead)
     split = x.reshape((*lead, c // (r * r), r, r, h, w))
@@ -318,7 +320,7 @@ def pixel_shuffle(input: Operand, upscale_factor: int) -> Operand:
 
 
 @op("PixelUnshuffleBackward0")
-def _unshuffle(x: Any, r: int) -> Any:
+def _unshuffle(x: Array, r: int) -> Array:
     *lead, c, h, w = x.shape
     k = len(lead)
     split = x.reshape((*lead, c, h // r, r, w // r, r))

@@ -12,7 +12,7 @@ from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import ShapeLike
+from funcgrad.types import Array, Arrays, ShapeLike
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -62,21 +62,21 @@ def smooth_weights(n: int, m: int, factor: float, align: bool, is_cubic: bool) -
 
 
 @op("UpsampleBicubic2DBackward0")
-def _cubic(x: Any, weights: tuple[Any, ...]) -> Any:
+def _cubic(x: Array, weights: tuple[Any, ...]) -> Array:
     return _mixed(x, weights)
 
 
 @op("UpsampleBilinear2DAaBackward0")
-def _linear_smooth(x: Any, weights: tuple[Any, ...]) -> Any:
+def _linear_smooth(x: Array, weights: tuple[Any, ...]) -> Array:
     return _mixed(x, weights)
 
 
 @op("UpsampleBicubic2DAaBackward0")
-def _cubic_smooth(x: Any, weights: tuple[Any, ...]) -> Any:
+def _cubic_smooth(x: Array, weights: tuple[Any, ...]) -> Array:
     return _mixed(x, weights)
 
 
-def _mixed(x: Any, weights: tuple[Any, ...]) -> Any:
+def _mixed(x: Array, weights: tuple[Any, ...]) -> Array:
     rows, columns = [np.array(w, x.dtype) for w in weights]
     return rows @ x @ columns.T
 
@@ -127,7 +127,7 @@ def affine_grid(theta: Operand, size: ShapeLike, align_corners: bool | None = No
     return (flat @ theta.transpose(1, 2)).reshape(size[0], *size[2:], count)
 
 
-def _reflected(x: Any, low: float, high: float) -> Any:
+def _reflected(x: Array, low: float, high: float) -> Array:
     """Coordinates folded back between two bounds."""
     span = high - low
     if span == 0:
@@ -138,7 +138,7 @@ def _reflected(x: Any, low: float, high: float) -> Any:
     return np.where(turns % 2 == 0, rest + low, span - rest + low)
 
 
-def _within(x: Any, n: int, padding: str, align: bool) -> Any:
+def _within(x: Array, n: int, padding: str, align: bool) -> Array:
     """Coordinates after the padding that says where they stand outside."""
     if padding == "border":
         return np.clip(x, 0, n - 1)
@@ -148,7 +148,7 @@ def _within(x: Any, n: int, padding: str, align: bool) -> Any:
     return x
 
 
-def _picked(flat: Any, corner: list[Any], sizes: tuple[int, ...]) -> Any:
+def _picked(flat: Array, corner: list[Any], sizes: tuple[int, ...]) -> Array:
     """The elements at whole coordinates, zero outside; (N, C, points)."""
     index: Any = 0
     inside: Any = True
@@ -161,7 +161,7 @@ def _picked(flat: Any, corner: list[Any], sizes: tuple[int, ...]) -> Any:
 
 
 @op("GridSamplerBackward0")
-def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
+def _sampled(x: Array, grid: Array, mode: str, padding: str, align: bool) -> Array:
     sizes = x.shape[2:]
     count = len(sizes)
     flat = np.reshape(x, (*x.shape[:2], -1))
@@ -178,11 +178,11 @@ def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
     return np.reshape(found, (*x.shape[:2], *grid.shape[1:-1]))
 
 
-def _by_nearest(flat: Any, places: list[Any], sizes: tuple[int, ...]) -> Any:
+def _by_nearest(flat: Array, places: list[Any], sizes: tuple[int, ...]) -> Arrays:
     return _picked(flat, [np.rint(p) for p in places], sizes)
 
 
-def _by_linear(flat: Any, places: list[Any], sizes: tuple[int, ...]) -> Any:
+def _by_linear(flat: Array, places: list[Any], sizes: tuple[int, ...]) -> Arrays:
     lows = [np.floor(p) for p in places]
     shares = [p - low for p, low in zip(places, lows, strict=True)]
     found: Any = 0.0
@@ -195,7 +195,7 @@ def _by_linear(flat: Any, places: list[Any], sizes: tuple[int, ...]) -> Any:
     return found
 
 
-def _by_cubic(flat: Any, places: list[Any], sizes: tuple[int, ...], padding: str, align: bool) -> Any:
+def _by_cubic(flat: Array, places: list[Any], sizes: tuple[int, ...], padding: str, align: bool) -> Arrays:
     lows = [np.floor(p) for p in places]
     shares = [p - low for p, low in zip(places, lows, strict=True)]
     found: Any = 0.0
@@ -209,7 +209,7 @@ def _by_cubic(flat: Any, places: list[Any], sizes: tuple[int, ...], padding: str
     return found
 
 
-def _cubic_of(t: Any, k: int) -> Any:
+def _cubic_of(t: Array, k: int) -> Array:
     """The weight of the neighbour `k`, for a point at `t` between neighbours 0 and 1."""
     a = -0.75
     x = t - k if k <= 0 else k - t

@@ -17,6 +17,7 @@ from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.activations import log_softmax
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
+from funcgrad.types import Array, Arrays
 
 __all__ = [
     "binary_cross_entropy",
@@ -33,7 +34,9 @@ __all__ = [
 ]
 
 
-def chosen_reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> str:
+def chosen_reduction(
+    reduction: str, size_average: bool | None = None, reduce: bool | None = None, stacklevel: int = 4
+) -> str:
     """The reduction by its name; the two old arguments still count."""
     if size_average is not None or reduce is not None:
         by_mean = (size_average is None or size_average) and (reduce is None or reduce)
@@ -41,7 +44,7 @@ def chosen_reduction(reduction: str, size_average: bool | None = None, reduce: b
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -73,7 +76,7 @@ def warn_of_sizes(input: Operand, target: Operand, stacklevel: int = 4) -> None:
 
 
 @op("MseLossBackward0", input_names=("self", "target"))
-def _mse(x: Any, y: Any, reduction: str) -> Any:
+def _mse(x: Array, y: Array, reduction: str) -> Array:
     d = x - y
     return reduced(d * d, reduction)
 
@@ -119,7 +122,7 @@ def l1_loss(
 
 
 @op("SmoothL1LossBackward0", input_names=("self", "target"))
-def _smooth_l1(x: Any, y: Any, reduction: str, beta: float) -> Any:
+def _smooth_l1(x: Array, y: Array, reduction: str, beta: float) -> Array:
     d = x - y
     size = np.abs(d)
     return reduced(np.where(size < beta, d * d * (0.5 / beta), size - 0.5 * beta), reduction)
@@ -144,7 +147,7 @@ def smooth_l1_loss(
 
 
 @op("HuberLossBackward0", input_names=("self", "target"))
-def _huber(x: Any, y: Any, reduction: str, delta: float) -> Any:
+def _huber(x: Array, y: Array, reduction: str, delta: float) -> Array:
     d = x - y
     size = np.abs(d)
     return reduced(np.where(size <= delta, d * d * 0.5, (size - 0.5 * delta) * delta), reduction)
@@ -170,7 +173,7 @@ def huber_loss(
 # -- classes --------------------------------------------------------------------------------------------
 
 
-def _picked(log_p: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any]:
+def _picked(log_p: Array, target: Array, weight: Operand, ignore: int) -> tuple[Any, Any]:
     """Minus the weighted log-probabilities of the classes, and their weights."""
     counted = target != ignore
     index = np.where(counted, target, 0)
@@ -182,7 +185,7 @@ def _picked(log_p: Any, target: Any, weight: Any, ignore: int) -> tuple[Any, Any
     return np.where(counted, -found * weights, 0), weights
 
 
-def _nll(log_p: Any, target: Any, *rest: Any) -> Any:
+def _nll(log_p: Array, target: Array, *rest: Array) -> Array:
     *weight, reduction, ignore = rest
     losses, weights = _picked(log_p, target, weight[0] if weight else None, ignore)
     if reduction == "mean":
@@ -286,7 +289,7 @@ def cross_entropy(
 
 def _entropy_of_probabilities(
     log_p: Operand, target: Operand, weight: Operand | None, reduction: str, smoothing: float, dim: int
-) -> Any:
+) -> Array:
     classes = log_p._value.shape[dim]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / classes
@@ -297,7 +300,7 @@ def _entropy_of_probabilities(
     return -(terms.sum() if reduction == "sum" else terms.sum(dim))
 
 
-def _spread(weight: Operand, like: Operand, dim: int) -> Any:
+def _spread(weight: Operand, like: Operand, dim: int) -> Array:
     """The weights of classes with axes of size one around them."""
     return weight.reshape([-1 if k == dim else 1 for k in range(len(like._value.shape))])
 
@@ -309,8 +312,8 @@ def _smoothed(
     ignore: int,
     reduction: str,
     smoothing: float,
-    nll: Any,
-) -> Any:
+    nll: Array,
+) -> Array:
     dim = 1 if len(log_p._value.shape) > 1 else 0
     classes = log_p._value.shape[dim]
     terms = log_p if weight is None else log_p * _spread(weight, log_p, dim)
@@ -361,13 +364,13 @@ def kl_div(
 
 
 @op("XlogyBackward0")
-def _xlogy(x: Any) -> Any:
+def _xlogy(x: Array) -> Array:
     safe = np.where(x == 0, 1, x)
     return np.where(x == 0, 0 * x, x * np.log(safe))
 
 
 @op("BinaryCrossEntropyBackward0", input_names=("self", "target", "weight"))
-def _bce(x: Any, y: Any, *rest: Any) -> Any:
+def _bce(x: Array, y: Array, *rest: Array) -> Array:
     *weight, reduction = rest
     # PyTorch's logarithms end at -100.
     losses = _cross_entropies(x, y)
@@ -375,14 +378,14 @@ def _bce(x: Any, y: Any, *rest: Any) -> Any:
 
 
 @custom_jvp
-def _cross_entropies(x: Any, y: Any) -> Any:
+def _cross_entropies(x: Array, y: Array) -> Array:
     # A logarithm that is minus infinity is -100, also times zero.
     first, second = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
     return (y - 1) * second - y * first
 
 
 @_cross_entropies.defjvp
-def _cross_entropies_jvp(primals: Any, tangents: Any) -> Any:
+def _cross_entropies_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
     (x, y), (dx, dy) = primals, tangents
     # PyTorch's slope by the probability, which is finite everywhere, and by the target, which is not.
     slope = (x - y) / np.maximum((1 - x) * x, 1e-12)
@@ -411,12 +414,12 @@ def binary_cross_entropy(
         and not (value.min() >= 0 and value.max() <= 1)
     ):
         raise RuntimeError("all elements of input should be between 0 and 1")
-    inputs = (input, target) if weight is None else (input, target, weight.expand_as(input))
+    inputs = (input, target) if weight is None else (input, target, weight.to(input.dtype).expand_as(input))
     return apply(_bce, inputs, (reduction,))
 
 
 @op("BinaryCrossEntropyWithLogitsBackward0", input_names=("self", "target", "weight", "pos_weight"))
-def _bce_with_logits(x: Any, y: Any, *rest: Any) -> Any:
+def _bce_with_logits(x: Array, y: Array, *rest: Array) -> Array:
     *others, has_weight, reduction = rest
     weight = others.pop(0) if has_weight else None
     if others:
@@ -445,11 +448,9 @@ def binary_cross_entropy_with_logits(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target._value.shape != input._value.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    inputs = [input, target]
-    if weight is not None:
-        inputs.append(weight)
-    if pos_weight is not None:
-        inputs.append(pos_weight)
+    inputs = list(of_one_dtype(input, target))
+    # Weights have no say in the dtype of the loss.
+    inputs += [w.to(inputs[0].dtype) for w in (weight, pos_weight) if w is not None]
     return apply(_bce_with_logits, inputs, (weight is not None, reduction))
 
 

@@ -15,6 +15,7 @@ from funcgrad.torch.nn.functional.losses import chosen_reduction, reduced
 from funcgrad.torch.nn.functional.products import pairwise_distance
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything, Array
 
 __all__ = [
     "cosine_embedding_loss",
@@ -31,7 +32,7 @@ __all__ = [
 
 
 @op("SoftMarginLossBackward0", input_names=("self", "target"))
-def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
+def _soft_margin(x: Array, y: Array, reduction: str) -> Array:
     return reduced(np.log1p(np.exp(-y * x)), reduction)
 
 
@@ -107,7 +108,7 @@ def cosine_embedding_loss(
 
 
 @op("MultiMarginLossBackward0", input_names=("self", "target", "weight"))
-def _multi_margin(x: Any, target: Any, *rest: Any) -> Any:
+def _multi_margin(x: Array, target: Array, *rest: Array) -> Array:
     *weights, p, margin, reduction = rest
     rows, index = (x, target) if x.ndim == 2 else (np.reshape(x, (1, -1)), np.reshape(target, (1,)))
     terms = margin - np.take_along_axis(rows, index[:, None], 1) + rows
@@ -207,7 +208,7 @@ def pdist(input: Operand, p: float = 2.0) -> Operand:
 
 
 @op("MultilabelMarginLossBackward0", visible=1)
-def _multilabel_margin(x: Any, times: Any, reduction: str) -> Any:
+def _multilabel_margin(x: Array, times: Anything, reduction: str) -> Array:
     gaps = 1.0 - np.expand_dims(x, -1) + np.expand_dims(x, -2)
     counted = np.where(np.expand_dims(times, -2) > 0, 0, np.expand_dims(times, -1)).astype(x.dtype)
     terms = np.where(gaps > 0, gaps, 0) * counted

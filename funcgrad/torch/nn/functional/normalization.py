@@ -12,7 +12,7 @@ from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Anything, ShapeLike
+from funcgrad.types import Anything, Array, ShapeLike
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
@@ -35,7 +35,7 @@ def parameters(rest: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
 
 @op("NativeLayerNormBackward0", input_names=("input", "weight", "bias"))
 @Composed
-def _layer_norm(x: Any, *rest: Any) -> Any:
+def _layer_norm(x: Array, *rest: Array) -> Array:
     weight, bias, (count, eps) = parameters(rest)
     return nn.layer_norm(x, weight, bias, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
 
@@ -84,16 +84,16 @@ def rms_norm(
     return with_parameters(_rms_norm, input, weight, None, len(tuple(normalized_shape)), eps)
 
 
-@op("MulBackward0")
+@op("MulBackward0", in_rows=True)
 @Composed
-def _rms_norm(x: Any, *rest: Any) -> Any:
+def _rms_norm(x: Array, *rest: Array) -> Array:
     weight, _, (count, eps) = parameters(rest)
     return nn.rms_norm(x, weight, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
 
 
 @op("NativeGroupNormBackward0", input_names=("input", "weight", "bias"))
 @Composed
-def _group_norm(x: Any, *rest: Any) -> Any:
+def _group_norm(x: Array, *rest: Array) -> Array:
     weight, bias, (groups, eps) = parameters(rest)
     return nn.group_norm(x, groups, weight, bias, axis=1, epsilon=eps)
 
@@ -118,14 +118,14 @@ def group_norm(
 
 @op("NativeBatchNormBackward0", input_names=("input", "weight", "bias"))
 @Composed
-def _batch_norm(x: Any, *rest: Any) -> Any:
+def _batch_norm(x: Array, *rest: Array) -> Array:
     weight, bias, (eps,) = parameters(rest)
     return nn.batch_norm(x, weight, bias, axis=1, epsilon=eps)
 
 
 @op("NativeBatchNormBackward0", input_names=("input", "running_mean", "running_var", "weight", "bias"))
 @Composed
-def _batch_norm_by(x: Any, mean: Any, variance: Any, *rest: Any) -> Any:
+def _batch_norm_by(x: Array, mean: Array, variance: Array, *rest: Array) -> Array:
     weight, bias, (eps,) = parameters(rest)
     return nn.batch_norm(x, weight, bias, mean=mean, variance=variance, axis=1, epsilon=eps)
 

@@ -15,7 +15,7 @@ from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, Array, Padding, ShapeLike
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -34,24 +34,26 @@ __all__ = [
 
 
 @Composed
-def _max(x: Any, window: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+def _max(x: Array, window: ShapeLike, stride: ShapeLike, padding: Padding, dilation: ShapeLike) -> Array:
     return nn.max_pool_and_positions(x, window, stride, padding, dilation=dilation, channels_last=False)
 
 
 @Composed
-def _avg(x: Any, window: Any, stride: Any, padding: Any, counted: bool, divisor: Any) -> Any:
+def _avg(
+    x: Array, window: ShapeLike, stride: ShapeLike, padding: Padding, counted: bool, divisor: Anything
+) -> Array:
     if divisor is not None:
         return nn.avg_pool(x, window, stride, padding, channels_last=False) * (math.prod(window) / divisor)
     return nn.avg_pool(x, window, stride, padding, count_padding=counted, channels_last=False)
 
 
 _MAX = {
-    1: op("SqueezeBackward1", keeps_result=True)(_max),
+    1: op("SqueezeBackward1", keeps_result=True, in_rows=True)(_max),
     2: op("MaxPool2DWithIndicesBackward0", keeps_result=True, output_names=("result", "result1"))(_max),
     3: op("MaxPool3DWithIndicesBackward0", keeps_result=True, output_names=("result", "result1"))(_max),
 }
 _AVG = {
-    1: op("SqueezeBackward1")(_avg),
+    1: op("SqueezeBackward1", in_rows=True)(_avg),
     2: op("AvgPool2DBackward0")(_avg),
     3: op("AvgPool3DBackward0")(_avg),
 }
@@ -115,13 +117,13 @@ def _max_pool(ndim: int) -> Callable[..., Any]:
 
     def max_pool(
         input: Operand,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: ShapeLike,
+        stride: ShapeLike = None,
+        padding: Padding = 0,
+        dilation: ShapeLike = 1,
         ceil_mode: bool = False,
         return_indices: bool = False,
-    ) -> Any:
+    ) -> Operand:
         x, is_batch = batched(input, ndim, name)
         window, around, reach = (numbers(v, ndim) for v in (kernel_size, padding, dilation))
         steps = window if stride is None or stride in ([], ()) else numbers(stride, ndim)
@@ -141,13 +143,13 @@ def _avg_pool(ndim: int) -> Callable[..., Any]:
 
     def avg_pool(
         input: Operand,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: ShapeLike,
+        stride: ShapeLike = None,
+        padding: Padding = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
-    ) -> Any:
+    ) -> Operand:
         x, is_batch = batched(input, ndim, name)
         if x._value.dtype.kind in "iu":
             means = avg_pool(
@@ -173,8 +175,14 @@ def _avg_pool(ndim: int) -> Callable[..., Any]:
 
 
 def _avg_rounded_up(
-    x: Any, window: Any, steps: Any, around: Any, pads: Any, counted: bool, divisor: Any
-) -> Any:
+    x: Array,
+    window: ShapeLike,
+    steps: Anything,
+    around: Anything,
+    pads: Padding,
+    counted: bool,
+    divisor: Anything,
+) -> Array:
     """Means of windows of which the last reach beyond the padding: what lies there counts never."""
     ndim = len(window)
     total = apply(_AVG[ndim], (x,), (window, steps, pads, True, 1))
@@ -195,7 +203,7 @@ def adaptive_windows(n: int, out: int) -> list[tuple[int, int]]:
     return [(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
 
 
-def _adaptive_avg(x: Any, sizes: tuple[int, ...]) -> Any:
+def _adaptive_avg(x: Array, sizes: tuple[int, ...]) -> Array:
     if all(n % m == 0 for n, m in zip(x.shape[2:], sizes, strict=True)):
         window = tuple([n // m for n, m in zip(x.shape[2:], sizes, strict=True)])
         return nn.avg_pool(x, window, window, channels_last=False)
@@ -210,7 +218,7 @@ def _adaptive_avg(x: Any, sizes: tuple[int, ...]) -> Any:
 
 
 _ADAPTIVE_AVG = {
-    1: op("SqueezeBackward1")(_adaptive_avg),
+    1: op("SqueezeBackward1", in_rows=True)(_adaptive_avg),
     2: op("AdaptiveAvgPool2DBackward0")(_adaptive_avg),
     3: op("AdaptiveAvgPool3DBackward0")(_adaptive_avg),
 }
@@ -225,7 +233,7 @@ def output_sizes(given: Operand, x: Operand, ndim: int) -> tuple[int, ...]:
 def _adaptive_avg_pool(ndim: int) -> Callable[..., Any]:
     name = f"adaptive_avg_pool{ndim}d"
 
-    def adaptive_avg_pool(input: Operand, output_size: Any) -> Any:
+    def adaptive_avg_pool(input: Operand, output_size: ShapeLike) -> Operand:
         x, is_batch = batched(input, ndim, name)
         sizes = output_sizes(output_size, x, ndim)
         if ndim == 2 and sizes == (1, 1):
@@ -245,8 +253,12 @@ def _lp_pool(ndim: int) -> Callable[..., Any]:
     pool = _avg_pool(ndim)
 
     def lp_pool(
-        input: Operand, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-    ) -> Any:
+        input: Operand,
+        norm_type: float,
+        kernel_size: ShapeLike,
+        stride: ShapeLike = None,
+        ceil_mode: bool = False,
+    ) -> Operand:
         size = math.prod(numbers(kernel_size, ndim))
         total = pool(input**norm_type, kernel_size, stride, 0, ceil_mode) * size
         return total ** (1.0 / norm_type)

@@ -16,7 +16,7 @@ from funcgrad.torch.operations.places.combining import combined
 from funcgrad.torch.operations.places.selection import vector_norm
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Array, AxisLike
+from funcgrad.types import Array, AxisLike, Index
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.tensor import Tensor
@@ -41,23 +41,23 @@ def shifted(product: object, bias: Operand) -> Operand:
 
 
 @op("AddmmBackward0", input_names=("self", "mat1", "mat2"))
-def _addmm(bias: Any, x: Any, weight: Any) -> Any:
+def _addmm(bias: Array, x: Array, weight: Operand) -> Array:
     return shifted(x @ weight.T, bias)
 
 
 @op("MmBackward0", input_names=("self", "mat2"))
-def _mm(x: Any, weight: Any) -> Any:
+def _mm(x: Array, weight: Operand) -> Array:
     return x @ weight.T
 
 
 @op("ViewBackward0", input_names=("self", "mat1", "mat2"))
-def _addmm_of_rows(bias: Any, x: Any, weight: Any) -> Any:
+def _addmm_of_rows(bias: Array, x: Array, weight: Operand) -> Array:
     rows = x.reshape((-1, x.shape[-1]))
     return shifted(rows @ weight.T, bias).reshape((*x.shape[:-1], weight.shape[0]))
 
 
 @op("UnsafeViewBackward0")
-def _mm_of_rows(x: Any, weight: Any) -> Any:
+def _mm_of_rows(x: Array, weight: Operand) -> Array:
     return (x.reshape((-1, x.shape[-1])) @ weight.T).reshape((*x.shape[:-1], weight.shape[0]))
 
 
@@ -100,7 +100,7 @@ def _refuse_linear(x: tuple[int, ...], w: tuple[int, ...]) -> None:
 
 
 @op("BilinearBackward0", input_names=("input1", "input2", "weight"))
-def _bilinear(x: Any, y: Any, weight: Any) -> Any:
+def _bilinear(x: Array, y: Array, weight: Operand) -> Array:
     return np.einsum("...i,kij,...j->...k", x, weight, y)
 
 
@@ -123,7 +123,7 @@ def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | 
 
 
 @op("EmbeddingBackward0", input_names=("weight", "indices"))
-def _embedding(weight: Any, index: Any, padding: int | None) -> Any:
+def _embedding(weight: Operand, index: Index, padding: int | None) -> Array:
     out = weight[index]
     if padding is None:
         return out
@@ -132,7 +132,7 @@ def _embedding(weight: Any, index: Any, padding: int | None) -> Any:
     return np.where(fixed, _constant(out), out)
 
 
-def _constant(x: Any) -> Any:
+def _constant(x: Array) -> Array:
     return stop_gradient(x)
 
 
@@ -178,7 +178,7 @@ def by_frequency(found: Operand, index: Array, rows: int) -> Operand:
     return fixed + (found - fixed) / wrap(counts[..., None])
 
 
-def _check_rows(index: Any, rows: int, is_special: bool) -> None:
+def _check_rows(index: Index, rows: int, is_special: bool) -> None:
     if is_special:
         raise NotImplementedError(
             "funcgrad.torch does not support sparse gradients of embeddings, nor scale_grad_by_freq of bags; "
@@ -193,7 +193,7 @@ def _check_rows(index: Any, rows: int, is_special: bool) -> None:
         raise IndexError("index out of range in self")
 
 
-def _renormalise(weight: Operand, index: Any, max_norm: float, norm_type: float) -> None:
+def _renormalise(weight: Operand, index: Index, max_norm: float, norm_type: float) -> None:
     """Scale the rows in use that are longer than `max_norm`, in place."""
     value = weight._value
     used = np.unique(index)
@@ -201,6 +201,24 @@ def _renormalise(weight: Operand, index: Any, max_norm: float, norm_type: float)
     long = lengths > max_norm
     value[used[long]] *= (max_norm / (lengths[long] + 1e-7))[:, None].astype(value.dtype)
     weight._version_box[0] += 1
+
+
+def _starts_of_bags(input: Tensor, offsets: Operand, has_end: bool) -> Array:
+    """Where bags begin in all that is looked up."""
+    rank = len(input._value.shape)
+    if rank == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                f"length sequences. However, found offsets of type {type(offsets)}"
+            )
+        count, size = input._value.shape
+        return np.arange(count) * size
+    if rank != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {rank}")
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    return offsets._value[:-1] if has_end else offsets._value
 
 
 def embedding_bag(
@@ -226,22 +244,10 @@ def embedding_bag(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
             f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
         )
-    rank, count = len(input._value.shape), input._value.shape[0]
-    if rank == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
-                f"length sequences. However, found offsets of type {type(offsets)}"
-            )
-        starts = np.arange(count) * input._value.shape[1]
+    starts = _starts_of_bags(input, offsets, include_last_offset)
+    if len(input._value.shape) == 2:
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
-    elif rank != 1:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {rank}")
-    elif offsets is None:
-        raise ValueError("offsets has to be a 1D Tensor but got None")
-    else:
-        starts = offsets._value[:-1] if include_last_offset else offsets._value
     index = input._value
     _check_rows(index, weight._value.shape[0], scale_grad_by_freq or sparse)
     if max_norm is not None:
@@ -258,7 +264,7 @@ def embedding_bag(
 
 
 @op("EmbeddingBagBackward0", input_names=("weight", "indices"), visible=1)
-def _embedding_bag(weight: Any, index: Any, bags: Any, *rest: Any) -> Any:
+def _embedding_bag(weight: Operand, index: Index, bags: Array, *rest: Array) -> Array:
     *own, count, how = rest
     rows = np.take(weight, index, axis=0)
     rows = rows * own[0][:, None] if own else rows

@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.layout import filled_as
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax
@@ -21,7 +22,7 @@ from funcgrad.torch.nn.functional.pooling import (
 )
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, Array, ShapeLike
 
 __all__ = [
     "alpha_dropout",
@@ -63,12 +64,20 @@ def kept(input: Operand, p: float, shape: ShapeLike) -> Tensor:
     dtype = input._value.dtype
     if p == 1.0:
         return wrap(np.zeros(shape, dtype))
-    stays = generator_of(None).doubles(math.prod(shape)).reshape(shape) < 1.0 - p
+    rng = generator_of(None)
+
+    def drawn(shape: tuple[int, ...]) -> Array:
+        return rng.doubles(math.prod(shape)).reshape(shape)
+
+    value = input._value
+    stays = (filled_as(value, drawn) if tuple(shape) == value.shape else drawn(tuple(shape))) < 1.0 - p
     return wrap(stays.astype(dtype) * dtype.type(1.0 / (1.0 - p)))
 
 
 def _channels(ndim: int) -> Callable[..., Any]:
-    def dropout_channels(input: Operand, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    def dropout_channels(
+        input: Operand, p: float = 0.5, training: bool = True, inplace: bool = False
+    ) -> Operand:
         check_share(p)
         if not training or p == 0.0:
             return input
@@ -88,7 +97,7 @@ _LOWEST = -1.7580993408473766
 """Where `selu` ends for large negative numbers."""
 
 
-def _alpha(input: Operand, p: float, training: bool, inplace: bool, shape: Any) -> Any:
+def _alpha(input: Operand, p: float, training: bool, inplace: bool, shape: Anything) -> Operand:
     check_share(p)
     if not training or p == 0.0:
         return input
@@ -129,13 +138,13 @@ def gumbel_softmax(
 
 
 @op("ConstantPadNdBackward0")
-def _pad(x: Any, widths: tuple[tuple[int, int], ...], value: float) -> Any:
+def _pad(x: Anything, widths: tuple[tuple[int, int], ...], value: float) -> Array:
     inside = tuple([slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(widths, x.shape, strict=True)])
     around = tuple([(max(0, a), max(0, b)) for a, b in widths])
     return np.pad(x[inside], around, constant_values=x.dtype.type(value))
 
 
-def _pad_with_elements(x: Any, widths: tuple[tuple[int, int], ...], mode: Any) -> Any:
+def _pad_with_elements(x: Anything, widths: tuple[tuple[int, int], ...], mode: Anything) -> Array:
     return np.pad(x, widths, mode=mode)
 
 
@@ -220,14 +229,14 @@ def pad(input: Operand, pad: ShapeLike, mode: str = "constant", value: float | N
 
 
 @op("UpsampleNearest2DBackward0")
-def _nearest(x: Any, indices: tuple[tuple[int, ...], ...]) -> Any:
+def _nearest(x: Anything, indices: tuple[tuple[int, ...], ...]) -> Array:
     for axis, index in enumerate(indices, 2):
         x = np.take(x, np.array(index), axis=axis)
     return x
 
 
 @op("UpsampleBilinear2DBackward0")
-def _linear(x: Any, weights: tuple[Any, ...]) -> Any:
+def _linear(x: Anything, weights: tuple[Any, ...]) -> Array:
     for axis, rows in enumerate(weights, 2):
         matrix = np.zeros((len(rows), x.shape[axis]), x.dtype)
         for i, terms in enumerate(rows):
@@ -253,7 +262,7 @@ def require_mode(mode: str, antialias: bool, count: int) -> None:
         )
 
 
-def _by_area(input: Operand, size: Any, scale: Any) -> Any:
+def _by_area(input: Operand, size: Anything, scale: Anything) -> Operand:
     """The means over the parts of the input that become one element."""
     sizes = input._value.shape[2:]
     count = len(sizes)
@@ -315,7 +324,9 @@ def interpolate(
     return _between_two(input, mode, tuple([linear_weights(n, m, f, align) for n, m, f in triples]))
 
 
-def _spacing(sizes: Any, size: Any, scale_factor: Any, again: bool) -> tuple[tuple[int, ...], list[float]]:
+def _spacing(
+    sizes: Anything, size: Anything, scale_factor: Anything, again: bool
+) -> tuple[tuple[int, ...], list[float]]:
     """The sizes of the result, and how far its elements are from each other in elements of the input."""
     count = len(sizes)
     if size is not None:
@@ -328,7 +339,7 @@ def _spacing(sizes: Any, size: Any, scale_factor: Any, again: bool) -> tuple[tup
     return wanted, [n / m for n, m in zip(sizes, wanted, strict=True)]
 
 
-def _between_two(input: Tensor, mode: str, weights: tuple[Any, ...]) -> Any:
+def _between_two(input: Tensor, mode: str, weights: tuple[Any, ...]) -> Operand:
     """What lies between two elements of each dimension."""
     kind = input._value.dtype
     if kind.kind not in "iub":

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from funcgrad.torch.core.operand import Operand
+from funcgrad.types import Array, Padding, ShapeLike
 
 __all__ = ["max_unpool1d", "max_unpool2d", "max_unpool3d"]
 
 
-def _several(given: Any, count: int) -> tuple[int, ...]:
+def _several(given: Array, count: int) -> tuple[int, ...]:
     return (given,) * count if isinstance(given, int) else tuple(given)
 
 
-def _unpooling(count: int) -> Any:
+def _unpooling(count: int) -> Callable[..., Any]:
     def max_unpool(
         input: Operand,
         indices: Operand,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        output_size: Any = None,
-    ) -> Any:
+        kernel_size: ShapeLike,
+        stride: ShapeLike = None,
+        padding: Padding = 0,
+        output_size: ShapeLike = None,
+    ) -> Operand:
         kernel = _several(kernel_size, count)
         steps = kernel if stride is None else _several(stride, count)
         margins = _several(padding, count)

@@ -16,6 +16,7 @@ from funcgrad.torch.nn.functional import pooling
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.nn.functional.pooling import adaptive_windows, output_sizes
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything, Array, Arrays, ShapeLike
 
 __all__ = [
     "adaptive_max_pool1d",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-def _numbered(space: Sequence[int], indices: Sequence[Any]) -> Any:
+def _numbered(space: Sequence[int], indices: Sequence[Any]) -> Array:
     """The numbers of elements in windows, (..., windows, elements), from those (..., windows, size) of "
     "each axis."""
     found = np.zeros((1, 1), np.int64)
@@ -44,7 +45,7 @@ def _numbered(space: Sequence[int], indices: Sequence[Any]) -> Any:
     return found
 
 
-def _largest(x: Any, windows: Any, sizes: tuple[int, ...]) -> Any:
+def _largest(x: Array, windows: ShapeLike, sizes: tuple[int, ...]) -> Array:
     """The largest elements of windows, which are the numbers of their elements, and their numbers."""
     lead = x.shape[:2]
     windows = np.broadcast_to(windows, (*lead, *windows.shape[-2:]))
@@ -55,7 +56,7 @@ def _largest(x: Any, windows: Any, sizes: tuple[int, ...]) -> Any:
     return tuple([np.reshape(part, (*lead, *sizes)) for part in found])
 
 
-def _adaptive_max(x: Any, sizes: tuple[int, ...]) -> Any:
+def _adaptive_max(x: Array, sizes: tuple[int, ...]) -> Array:
     space = x.shape[2:]
     if all(m and n % m == 0 for n, m in zip(space, sizes, strict=True)):
         window = tuple([n // m for n, m in zip(space, sizes, strict=True)])
@@ -70,13 +71,13 @@ def _adaptive_max(x: Any, sizes: tuple[int, ...]) -> Any:
 
 
 _ADAPTIVE_MAX = {
-    1: op("SqueezeBackward1")(_adaptive_max),
+    1: op("SqueezeBackward1", in_rows=True)(_adaptive_max),
     2: op("AdaptiveMaxPool2DBackward0")(_adaptive_max),
     3: op("AdaptiveMaxPool3DBackward0")(_adaptive_max),
 }
 
 
-def _fractional_max(x: Any, windows: Any, sizes: tuple[int, ...]) -> Any:
+def _fractional_max(x: Array, windows: ShapeLike, sizes: tuple[int, ...]) -> Array:
     return _largest(x, windows, sizes)
 
 
@@ -86,7 +87,7 @@ _FRACTIONAL_MAX = {
 }
 
 
-def _unbatched(outs: Any, is_batch: bool, return_indices: bool) -> Any:
+def _unbatched(outs: Arrays, is_batch: bool, return_indices: bool) -> Array:
     outs = outs if is_batch else tuple([t.squeeze(0) for t in outs])
     return outs if return_indices else outs[0]
 
@@ -94,7 +95,7 @@ def _unbatched(outs: Any, is_batch: bool, return_indices: bool) -> Any:
 def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
     name = f"adaptive_max_pool{ndim}d"
 
-    def adaptive_max_pool(input: Operand, output_size: Any, return_indices: bool = False) -> Any:
+    def adaptive_max_pool(input: Operand, output_size: ShapeLike, return_indices: bool = False) -> Operand:
         x, is_batch = batched(input, ndim, name)
         outs = apply(_ADAPTIVE_MAX[ndim], (x,), (output_sizes(output_size, x, ndim),))
         return _unbatched(outs, is_batch, return_indices)
@@ -106,7 +107,7 @@ def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
     return adaptive_max_pool
 
 
-def _starts(samples: Any, n: int, m: int, size: int) -> Any:
+def _starts(samples: Array, n: int, m: int, size: int) -> Array:
     """Where `m` windows over `n` elements begin, for a draw between 0 and 1 in each row (Graham 2014)."""
     step = samples.dtype.type(n - size) / samples.dtype.type(max(m - 1, 1))
     first = samples[..., None]
@@ -120,12 +121,12 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
 
     def fractional_max_pool(
         input: Operand,
-        kernel_size: Any,
-        output_size: Any = None,
-        output_ratio: Any = None,
+        kernel_size: ShapeLike,
+        output_size: ShapeLike = None,
+        output_ratio: ShapeLike = None,
         return_indices: bool = False,
-        _random_samples: Any = None,
-    ) -> Any:
+        _random_samples: Array = None,
+    ) -> Operand:
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         x, is_batch = batched(input, ndim, name)
@@ -162,7 +163,7 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
 def _with_indices(pool: Callable[..., Any], position: int) -> Callable[..., Any]:
     """The pooling function with the argument at `position`, ``return_indices``, set."""
 
-    def max_pool_with_indices(input: Operand, *args: Any, **kwargs: Any) -> Any:
+    def max_pool_with_indices(input: Operand, *args: Operand, **kwargs: Anything) -> Operand:
         kwargs["return_indices"] = True
         return pool(input, *args[:position], **kwargs)
 

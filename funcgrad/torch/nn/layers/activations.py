@@ -8,10 +8,13 @@ from typing import Any, ClassVar
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.nn.layers.layer import Layer
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.questions import get_default_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Device, DTypeLike
 
 __all__ = [
     "CELU",
@@ -44,43 +47,24 @@ __all__ = [
     "Threshold",
 ]
 
-REQUIRED: Any = object()
 
-
-class Elementwise(Module):
-    """A function with options: arguments of the constructor, attributes, and part of what is printed."""
+class Elementwise(Layer):
+    """A function with options, which are printed; one that is done in place says so."""
 
     function: ClassVar[Callable[..., Any]]
-    options: ClassVar[dict[str, Any]] = {}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-        name = type(self).__name__
-        if len(args) > len(self.options):
-            raise TypeError(
-                f"{name}.__init__() takes from 1 to {len(self.options) + 1} positional arguments but "
-                f"{len(args) + 1} were given"
-            )
-        given = dict(zip(self.options, args, strict=False)) | kwargs
-        for option, default in self.options.items():
-            value = given.pop(option, default)
-            if value is REQUIRED:
-                raise TypeError(f"{name}.__init__() missing 1 required positional argument: '{option}'")
-            setattr(self, option, value)
-        if given:
-            raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(given))}'")
 
     def forward(self, input: Tensor) -> Operand:
         """The function of the input."""
-        return type(self).function(input, *[getattr(self, option) for option in self.options])
+        return type(self).function(input, *[getattr(self, option) for option in self._fields])
 
     def extra_repr(self) -> str:
-        shown = [f"{k}={getattr(self, k)!r}" for k in self.options if k != "inplace"]
+        shown = [f"{k}={getattr(self, k)!r}" for k in self._fields if k != "inplace"]
         if getattr(self, "inplace", False):
             shown.append("inplace=True")
         return ", ".join(shown)
 
 
+@declared
 class ReLU(Elementwise):
     """``x`` where it is positive, else 0.
 
@@ -89,73 +73,96 @@ class ReLU(Elementwise):
     tensor([0., 2.])
     """
 
+    inplace: bool = False
+
     function = staticmethod(F.relu)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
+@declared
 class ReLU6(Elementwise):
     """`ReLU` that ends at 6."""
 
+    inplace: bool = False
+
     function = staticmethod(F.relu6)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
+@declared
 class RReLU(Elementwise):
     """`LeakyReLU` with a random slope in training."""
 
-    options: ClassVar[dict[str, Any]] = {"lower": 1.0 / 8, "upper": 1.0 / 3, "inplace": False}
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Operand:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
+@declared
 class LeakyReLU(Elementwise):
     """``x`` where it is positive, else ``negative_slope * x``."""
 
+    negative_slope: float = 1e-2
+    inplace: bool = False
+
     function = staticmethod(F.leaky_relu)
-    options: ClassVar[dict[str, Any]] = {"negative_slope": 1e-2, "inplace": False}
 
 
+@declared
 class ELU(Elementwise):
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
 
+    alpha: float = 1.0
+    inplace: bool = False
+
     function = staticmethod(F.elu)
-    options: ClassVar[dict[str, Any]] = {"alpha": 1.0, "inplace": False}
 
 
+@declared
 class CELU(Elementwise):
     """`ELU`, smooth for every alpha."""
 
+    alpha: float = 1.0
+    inplace: bool = False
+
     function = staticmethod(F.celu)
-    options: ClassVar[dict[str, Any]] = {"alpha": 1.0, "inplace": False}
 
 
+@declared
 class SELU(Elementwise):
     """The self-normalising exponential unit."""
 
+    inplace: bool = False
+
     function = staticmethod(F.selu)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
+@declared
 class GELU(Elementwise):
     """``x`` times the normal distribution's cumulative probability of ``x``."""
 
+    approximate: str = "none"
+
     function = staticmethod(F.gelu)
-    options: ClassVar[dict[str, Any]] = {"approximate": "none"}
 
 
+@declared
 class SiLU(Elementwise):
     """``x * sigmoid(x)``."""
 
+    inplace: bool = False
+
     function = staticmethod(F.silu)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
+@declared
 class Mish(Elementwise):
     """``x * tanh(softplus(x))``."""
 
+    inplace: bool = False
+
     function = staticmethod(F.mish)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
 class Sigmoid(Elementwise):
@@ -188,88 +195,114 @@ class Softsign(Elementwise):
     function = staticmethod(F.softsign)
 
 
+@declared
 class Softplus(Elementwise):
     """``log(1 + exp(beta * x)) / beta``."""
 
+    beta: float = 1.0
+    threshold: float = 20.0
+
     function = staticmethod(F.softplus)
-    options: ClassVar[dict[str, Any]] = {"beta": 1.0, "threshold": 20.0}
 
 
+@declared
 class Hardtanh(Elementwise):
     """``x`` between two bounds."""
 
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
+
     function = staticmethod(F.hardtanh)
-    options: ClassVar[dict[str, Any]] = {"min_val": -1.0, "max_val": 1.0, "inplace": False}
 
 
+@declared
 class Hardsigmoid(Elementwise):
     """``relu6(x + 3) / 6``."""
 
+    inplace: bool = False
+
     function = staticmethod(F.hardsigmoid)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
+@declared
 class Hardswish(Elementwise):
     """``x * hardsigmoid(x)``."""
 
+    inplace: bool = False
+
     function = staticmethod(F.hardswish)
-    options: ClassVar[dict[str, Any]] = {"inplace": False}
 
 
+@declared
 class Shrinking(Elementwise):
     """An activation whose one option is printed without its name."""
 
-    options: ClassVar[dict[str, Any]] = {"lambd": 0.5}
+    lambd: float = 0.5
 
     def extra_repr(self) -> str:
         return str(self.lambd)
 
 
+@declared
 class Softshrink(Shrinking):
     """``x`` moved towards 0, and 0 near it."""
 
     function = staticmethod(F.softshrink)
 
 
+@declared
 class Hardshrink(Shrinking):
     """``x``, but 0 near 0."""
 
     function = staticmethod(F.hardshrink)
 
 
+@declared
 class Threshold(Elementwise):
     """``x`` where it is above the threshold, else a value."""
 
+    threshold: float
+    value: float
+    inplace: bool = False
+
     function = staticmethod(F.threshold)
-    options: ClassVar[dict[str, Any]] = {"threshold": REQUIRED, "value": REQUIRED, "inplace": False}
 
 
+@declared
 class GLU(Elementwise):
     """The first half times the sigmoid of the second."""
 
+    dim: int = -1
+
     function = staticmethod(F.glu)
-    options: ClassVar[dict[str, Any]] = {"dim": -1}
 
 
+@declared
 class Softmax(Elementwise):
     """``exp(x) / sum(exp(x))`` along a dimension."""
 
+    dim: int | None = None
+
     function = staticmethod(F.softmax)
-    options: ClassVar[dict[str, Any]] = {"dim": None}
 
 
+@declared
 class Softmin(Elementwise):
     """`Softmax` of the negative."""
 
+    dim: int | None = None
+
     function = staticmethod(F.softmin)
-    options: ClassVar[dict[str, Any]] = {"dim": None}
 
 
+@declared
 class LogSoftmax(Elementwise):
     """The logarithm of `Softmax`."""
 
+    dim: int | None = None
+
     function = staticmethod(F.log_softmax)
-    options: ClassVar[dict[str, Any]] = {"dim": None}
 
 
 class Softmax2d(Elementwise):
@@ -287,7 +320,7 @@ class PReLU(Module):
     """`LeakyReLU` with learnt slopes."""
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: DTypeLike = None
     ) -> None:
         super().__init__()
         self.num_parameters = num_parameters

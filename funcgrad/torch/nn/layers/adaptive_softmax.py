@@ -14,6 +14,7 @@ from funcgrad.torch.nn.containers import ModuleList, Sequential
 from funcgrad.torch.nn.layers.linear import Linear
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Device, DTypeLike
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
@@ -45,8 +46,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         bounds = list(cutoffs)

@@ -12,7 +12,7 @@ from funcgrad.torch.nn import init
 from funcgrad.torch.nn.functional.convolution import numbers
 from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
-from funcgrad.types import ShapeLike
+from funcgrad.types import Anything, Device, DTypeLike, Padding, ShapeLike
 
 __all__ = [
     "ChannelShuffle",
@@ -43,15 +43,15 @@ class Convolving(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
-        output_padding: Any,
+        kernel_size: ShapeLike,
+        stride: ShapeLike,
+        padding: Padding,
+        dilation: ShapeLike,
+        output_padding: ShapeLike,
         groups: int,
         bias: bool,
         padding_mode: str,
-        dtype: Any,
+        dtype: DTypeLike,
     ) -> None:
         super().__init__()
         check_layer(in_channels, out_channels, groups, padding, stride, padding_mode, self.transposed)
@@ -134,15 +134,15 @@ class Forward(Convolving):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: ShapeLike,
+        stride: ShapeLike = 1,
+        padding: Padding = 0,
+        dilation: ShapeLike = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -212,16 +212,16 @@ class Backward(Convolving):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: ShapeLike,
+        stride: ShapeLike = 1,
+        padding: Padding = 0,
+        output_padding: ShapeLike = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: ShapeLike = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -247,7 +247,7 @@ class Backward(Convolving):
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
 
-    def _extra(self, sizes: Any, wanted: Any) -> tuple[int, ...]:
+    def _extra(self, sizes: ShapeLike, wanted: Anything) -> tuple[int, ...]:
         least = [
             (n - 1) * s - 2 * p + d * (k - 1) + 1
             for n, s, p, d, k in zip(
@@ -284,7 +284,9 @@ class ConvTranspose3d(Backward):
 class Unfold(Module):
     """Windows of images as columns."""
 
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+    def __init__(
+        self, kernel_size: ShapeLike, dilation: ShapeLike = 1, padding: Padding = 0, stride: ShapeLike = 1
+    ) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
@@ -303,7 +305,12 @@ class Fold(Module):
     """Images from columns of windows."""
 
     def __init__(
-        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+        self,
+        output_size: ShapeLike,
+        kernel_size: ShapeLike,
+        dilation: ShapeLike = 1,
+        padding: Padding = 0,
+        stride: ShapeLike = 1,
     ) -> None:
         super().__init__()
         self.output_size = output_size
@@ -355,8 +362,8 @@ class Upsample(Module):
 
     def __init__(
         self,
-        size: Any = None,
-        scale_factor: Any = None,
+        size: ShapeLike = None,
+        scale_factor: ShapeLike = None,
         mode: str = "nearest",
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
@@ -384,14 +391,14 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """`Upsample` of images by the nearest elements."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: ShapeLike = None, scale_factor: ShapeLike = None) -> None:
         super().__init__(size, scale_factor)
 
 
 class UpsamplingBilinear2d(Upsample):
     """`Upsample` of images, linear between corners."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: ShapeLike = None, scale_factor: ShapeLike = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 

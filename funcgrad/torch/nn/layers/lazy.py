@@ -17,7 +17,7 @@ from funcgrad.torch.nn.layers import convolution, linear, normalization
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -45,7 +45,7 @@ class Lazy(Module):
     defaults: ClassVar[dict[str, Any]] = {}
     """Options whose defaults differ from those of the layer."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Operand, **kwargs: Anything) -> None:
         super().__init__()
         kwargs = {**dict(list(self.defaults.items())[max(len(args) - 2, 0) :]), **kwargs}
         self._given = (args, kwargs)
@@ -57,11 +57,11 @@ class Lazy(Module):
             else:
                 self.register_parameter(name, None)
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Anything:
         self._probe = fn(self._probe)
         return super()._apply(fn, recurse)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Operand) -> None:
         # What is loaded says how large it is.
         for name, held in self._parameters.items():
             given = state_dict.get(prefix + name)
@@ -125,7 +125,7 @@ def materialised(held: UninitializedParameter, memory: Array) -> None:
 _OF_NORMS = {"affine": True, "track_running_stats": True}
 
 
-def _lazy(real: Any, at: int | None = None, is_norm: bool = False) -> Any:
+def _lazy(real: Anything, at: int | None = None, is_norm: bool = False) -> Operand:
     name = f"Lazy{real.__name__}"
     doc = f"`{real.__name__}`, which learns the size of its input from the first one."
     members = {

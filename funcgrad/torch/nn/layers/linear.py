@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
@@ -12,7 +11,7 @@ from funcgrad.torch.nn import init
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Anything, DTypeLike
+from funcgrad.types import Anything, Device, DTypeLike
 
 __all__ = [
     "Bilinear",
@@ -35,7 +34,7 @@ def empty_parameter(*shape: int, dtype: DTypeLike = None) -> Parameter:
 class Identity(Module):
     """The input itself, whatever the arguments."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Operand, **kwargs: Anything) -> None:
         super().__init__()
 
     def forward(self, input: Operand) -> Operand:
@@ -58,7 +57,12 @@ class Linear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -100,8 +104,8 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         if in1_features <= 0:
@@ -153,8 +157,8 @@ class Embedding(Module):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -232,11 +236,11 @@ class EmbeddingBag(Module):
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
         sparse: bool = False,
-        _weight: Any = None,
+        _weight: Operand = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -316,7 +320,7 @@ class Flatten(Module):
 class Unflatten(Module):
     """One dimension made several."""
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
+    def __init__(self, dim: int, unflattened_size: Anything) -> None:
         super().__init__()
         self.dim = dim
         self.unflattened_size = unflattened_size

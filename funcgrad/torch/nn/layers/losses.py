@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
+from funcgrad.torch.nn.declared import declared
 from funcgrad.torch.nn.functional.losses import chosen_reduction
-from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.layers.layer import Layer
 
 __all__ = [
     "BCELoss",
@@ -36,28 +38,38 @@ __all__ = [
 ]
 
 
-class Loss(Module):
-    """A loss with a reduction: ``"mean"``, ``"sum"`` or ``"none"``."""
+class Loss(Layer):
+    """A loss with a reduction: ``"mean"``, ``"sum"`` or ``"none"``; weights, if it takes any, are buffers."""
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
-        super().__init__()
+    reduction: str
+
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        self.take({"size_average": size_average, "reduce": reduce, "reduction": reduction})
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        for name in ("weight", "pos_weight"):
+            if name in options:
+                self.register_buffer(name, options[name])
+        self.reduction = options["reduction"]
+        size_average, reduce = options.get("size_average"), options.get("reduce")
         if size_average is not None or reduce is not None:
-            reduction = chosen_reduction(reduction, size_average, reduce)
-        self.reduction = reduction
+            self.reduction = chosen_reduction(self.reduction, size_average, reduce, stacklevel=5)
 
 
 class Weighted(Loss):
-    """A loss with weights, which are a buffer."""
+    """A loss with weights."""
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
+        self.take({"weight": weight, "size_average": size_average, "reduce": reduce, "reduction": reduction})
 
 
 class L1Loss(Loss):
@@ -81,45 +93,41 @@ class MSELoss(Loss):
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
+@declared
 class SmoothL1Loss(Loss):
     """The squared difference near 0, the absolute one beyond `beta`."""
 
-    def __init__(
-        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.beta = beta
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    beta: float = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
+@declared
 class HuberLoss(Loss):
     """The squared difference near 0, a straight line beyond `delta`."""
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
-        self.delta = delta
+    reduction: str = "mean"
+    delta: float = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.huber_loss(input, target, self.reduction, self.delta)
 
 
+@declared
 class NLLLoss(Weighted):
     """Minus the log-probability of the right class."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        ignore_index: int = -100,
-        reduce: Any = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
@@ -128,21 +136,16 @@ class NLLLoss(Weighted):
         )
 
 
+@declared
 class CrossEntropyLoss(Weighted):
     """The cross entropy between scores and classes (integers, or probabilities)."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        ignore_index: int = -100,
-        reduce: Any = None,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
@@ -156,14 +159,14 @@ class CrossEntropyLoss(Weighted):
         )
 
 
+@declared
 class KLDivLoss(Loss):
     """The divergence of a distribution, given by log-probabilities, from the target."""
 
-    def __init__(
-        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_target = log_target
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    log_target: bool = False
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
@@ -178,19 +181,15 @@ class BCELoss(Weighted):
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
+@declared
 class BCEWithLogitsLoss(Weighted):
     """The cross entropy of the sigmoid of scores."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
-        reduction: str = "mean",
-        pos_weight: Tensor | None = None,
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.register_buffer("pos_weight", pos_weight)
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    pos_weight: InitVar[Tensor | None] = None
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
@@ -199,20 +198,16 @@ class BCEWithLogitsLoss(Weighted):
         )
 
 
+@declared
 class PoissonNLLLoss(Loss):
     """Minus the log-likelihood of counts."""
 
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: Any = None,
-        eps: float = 1e-8,
-        reduce: Any = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_input, self.full, self.eps = log_input, full, eps
+    log_input: bool = True
+    full: bool = False
+    size_average: InitVar[bool | None] = None
+    eps: float = 1e-8
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, log_input: Tensor, target: Tensor) -> Operand:
         """The loss."""
@@ -221,12 +216,14 @@ class PoissonNLLLoss(Loss):
         )
 
 
+@declared
 class GaussianNLLLoss(Loss):
     """Minus the log-likelihood under normal distributions."""
 
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.full, self.eps = full, eps
+    _: KW_ONLY
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor, var: Operand) -> Operand:
         """The loss."""
@@ -249,36 +246,35 @@ class MultiLabelSoftMarginLoss(Weighted):
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
+@declared
 class MultiMarginLoss(Weighted):
     """What the scores of wrong classes lack of a margin below that of the right one."""
 
-    def __init__(
-        self,
-        p: int = 1,
-        margin: float = 1.0,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        if p not in (1, 2):
+    p: int = 1
+    margin: float = 1.0
+    weight: InitVar[Tensor | None] = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        if self.p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
-        self.p, self.margin = p, margin
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.multi_margin_loss(input, target, self.p, self.margin, self.weight, reduction=self.reduction)
 
 
+@declared
 class Margin(Loss):
     """A loss with a margin."""
 
-    def __init__(
-        self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
 class MarginRankingLoss(Margin):
@@ -297,34 +293,28 @@ class CosineEmbeddingLoss(Margin):
         return F.cosine_embedding_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
+@declared
 class HingeEmbeddingLoss(Margin):
     """A distance for pairs that belong together, what it lacks of the margin for others."""
 
-    def __init__(
-        self, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(margin, size_average, reduce, reduction)
+    margin: float = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Operand:
         """The loss."""
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
 
+@declared
 class TripletMarginLoss(Loss):
     """``max(0, distance to positive - distance to negative + margin)``."""
 
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        size_average: Any = None,
-        reduce: Any = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Operand:
         """The loss."""
@@ -337,13 +327,13 @@ class NLLLoss2d(NLLLoss):
     """`NLLLoss`, under its old name for images."""
 
 
+@declared
 class CTCLoss(Loss):
     """``-log`` of the probability of a sequence, over all its alignments."""
 
-    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False
 
     def forward(
         self, log_probs: Tensor, targets: Tensor, input_lengths: Operand, target_lengths: Operand
@@ -362,25 +352,23 @@ class MultiLabelMarginLoss(Loss):
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
+@declared
 class TripletMarginWithDistanceLoss(Loss):
     """As `TripletMarginLoss`, for a distance of one's own."""
 
-    def __init__(
-        self,
-        *,
-        distance_function: Any = None,
-        margin: float = 1.0,
-        swap: bool = False,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(reduction=reduction)
-        if margin <= 0:
+    _: KW_ONLY
+    distance_function: Any = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: str = "mean"
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        if self.margin <= 0:
             raise ValueError(
-                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
+                "TripletMarginWithDistanceLoss: expected margin to be greater than 0, "
+                f"got {self.margin} instead"
             )
-        self.distance_function = distance_function
-        self.margin = margin
-        self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Operand:
         """The loss."""

@@ -12,6 +12,7 @@ from funcgrad.torch.nn import init
 from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Device, DTypeLike, ShapeLike
 
 __all__ = [
     "BatchNorm1d",
@@ -40,7 +41,7 @@ class Normalising(Module):
         momentum: float | None,
         affine: bool,
         track_running_stats: bool,
-        dtype: Any,
+        dtype: DTypeLike,
         bias: bool = True,
     ) -> None:
         super().__init__()
@@ -61,7 +62,12 @@ class Normalising(Module):
         self.reset_parameters()
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, *noted: list[str]
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        *noted: list[str],
     ) -> None:
         key = f"{prefix}num_batches_tracked"
         # States of before version 2 did not count batches.
@@ -108,8 +114,8 @@ class BatchNorm(Normalising):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -170,8 +176,8 @@ class InstanceNorm(Normalising):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -224,12 +230,12 @@ class LayerNorm(Module):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: ShapeLike,
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -263,11 +269,11 @@ class RMSNorm(Module):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: ShapeLike,
         eps: float | None = None,
         elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -301,8 +307,8 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
         *,
         bias: bool = True,
     ) -> None:

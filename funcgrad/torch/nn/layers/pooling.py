@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar
 from typing import Any, ClassVar
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
-from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.nn.layers.layer import Layer, Windowed
+from funcgrad.types import Option
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -51,45 +54,25 @@ __all__ = [
 ]
 
 
-class MaxPool(Module):
+@declared
+class MaxPool(Windowed):
     """The largest element of every window."""
 
-    ndim: ClassVar[int]
+    kernel_size: Option
+    stride: Option = None
+    padding: Option = 0
+    dilation: Option = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.dilation = dilation
-        self.return_indices = return_indices
-        self.ceil_mode = ceil_mode
+    function = "max_pool"
+    arguments = "kernel_size stride padding dilation ceil_mode return_indices"
+    shown = "kernel_size stride padding dilation ceil_mode"
 
-    def forward(self, input: Tensor) -> Operand:
-        """The maxima."""
-        return getattr(F, f"max_pool{self.ndim}d")(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
-        )
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        if self.stride is None:
+            self.stride = self.kernel_size
 
 
 class MaxPool1d(MaxPool):
@@ -115,45 +98,29 @@ class MaxPool3d(MaxPool):
     ndim = 3
 
 
-class AvgPool(Module):
+@declared
+class AvgPool(Windowed):
     """The mean of every window."""
 
-    ndim: ClassVar[int]
+    kernel_size: Option
+    stride: Option = None
+    padding: Option = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = self._numbers(kernel_size)
-        self.stride = self._numbers(kernel_size if stride is None else stride)
-        self.padding = self._numbers(padding)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-        self.divisor_override = divisor_override
+    function = "avg_pool"
+    arguments = "kernel_size stride padding ceil_mode count_include_pad divisor_override"
+    shown = "kernel_size stride padding"
 
-    def _numbers(self, given: Any) -> Any:
-        return (given,) if self.ndim == 1 and isinstance(given, int) else given
-
-    def forward(self, input: Tensor) -> Operand:
-        """The means."""
-        return getattr(F, f"avg_pool{self.ndim}d")(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        if self.stride is None:
+            self.stride = self.kernel_size
+        if self.ndim == 1:
+            for name in self.shown.split():
+                value = getattr(self, name)
+                setattr(self, name, (value,) if isinstance(value, int) else value)
 
 
 class AvgPool1d(AvgPool):
@@ -174,30 +141,21 @@ class AvgPool3d(AvgPool):
     ndim = 3
 
 
-class LPPool(Module):
+@declared
+class LPPool(Windowed):
     """The norm of every window."""
 
-    ndim: ClassVar[int]
+    norm_type: float
+    kernel_size: Option
+    stride: Option = None
+    ceil_mode: bool = False
 
-    def __init__(
-        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-    ) -> None:
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
+    shown = "norm_type kernel_size stride ceil_mode"
 
     def forward(self, input: Tensor) -> Operand:
         """The norms."""
         pool = getattr(F, f"lp_pool{self.ndim}d")
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
-
-    def extra_repr(self) -> str:
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
 
 
 class LPPool1d(LPPool):
@@ -218,101 +176,85 @@ class LPPool3d(LPPool):
     ndim = 3
 
 
-class Adaptive(Module):
+@declared
+class Adaptive(Windowed):
     """Pooling over as many windows as the result is to have."""
 
-    pool: ClassVar[str]
+    output_size: Option
+    return_indices: bool = False
 
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = return_indices
+    shown = "output_size"
 
     def forward(self, input: Tensor) -> Operand:
         """The pooled input."""
-        function = getattr(F, self.pool)
-        if self.return_indices:
-            return function(input, self.output_size, True)
-        return function(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
+        pool = getattr(F, f"{self.function}{self.ndim}d")
+        return pool(input, self.output_size, *([True] if self.return_indices else []))
 
 
 class AdaptiveAvgPool1d(Adaptive):
     """Means over parts of signals."""
 
-    pool = "adaptive_avg_pool1d"
+    function, ndim = "adaptive_avg_pool", 1
 
 
 class AdaptiveAvgPool2d(Adaptive):
     """Means over parts of images."""
 
-    pool = "adaptive_avg_pool2d"
+    function, ndim = "adaptive_avg_pool", 2
 
 
 class AdaptiveAvgPool3d(Adaptive):
     """Means over parts of volumes."""
 
-    pool = "adaptive_avg_pool3d"
+    function, ndim = "adaptive_avg_pool", 3
 
 
 class AdaptiveMaxPool1d(Adaptive):
     """Maxima over parts of signals."""
 
-    pool = "adaptive_max_pool1d"
+    function, ndim = "adaptive_max_pool", 1
 
 
 class AdaptiveMaxPool2d(Adaptive):
     """Maxima over parts of images."""
 
-    pool = "adaptive_max_pool2d"
+    function, ndim = "adaptive_max_pool", 2
 
 
 class AdaptiveMaxPool3d(Adaptive):
     """Maxima over parts of volumes."""
 
-    pool = "adaptive_max_pool3d"
+    function, ndim = "adaptive_max_pool", 3
 
 
-class FractionalMaxPool(Module):
+@declared
+class FractionalMaxPool(Windowed):
     """Maxima over windows at random distances."""
 
-    ndim: ClassVar[int]
+    kernel_size: Option
+    output_size: Option = None
+    output_ratio: Option = None
+    return_indices: bool = False
+    _random_samples: InitVar[Tensor | None] = None
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        output_size: Any = None,
-        output_ratio: Any = None,
-        return_indices: bool = False,
-        _random_samples: Any = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = (kernel_size,) * self.ndim if isinstance(kernel_size, int) else tuple(kernel_size)
-        self.return_indices = return_indices
-        self.register_buffer("_random_samples", _random_samples)
-        name = type(self).__name__
-        if output_size is None and output_ratio is None:
+    function = "fractional_max_pool"
+    arguments = "kernel_size output_size output_ratio return_indices _random_samples"
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        kernel = self.kernel_size
+        self.kernel_size = (kernel,) * self.ndim if isinstance(kernel, int) else tuple(kernel)
+        self.register_buffer("_random_samples", options["_random_samples"])
+        size, ratio = self.output_size, self.output_ratio
+        if size is None and ratio is None:
+            name = type(self).__name__
             raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
-        if output_size is not None and output_ratio is not None:
+        if size is not None and ratio is not None:
             raise ValueError("only one of output_size and output_ratio may be specified")
-        self.output_size = (output_size,) * self.ndim if isinstance(output_size, int) else output_size
-        self.output_ratio = (output_ratio,) * self.ndim if isinstance(output_ratio, float) else output_ratio
+        self.output_size = (size,) * self.ndim if isinstance(size, int) else size
+        self.output_ratio = (ratio,) * self.ndim if isinstance(ratio, float) else ratio
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
-            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
-
-    def forward(self, input: Tensor) -> Operand:
-        """The pooled input."""
-        pool = getattr(F, f"fractional_max_pool{self.ndim}d")
-        return pool(
-            input,
-            self.kernel_size,
-            self.output_size,
-            self.output_ratio,
-            self.return_indices,
-            self._random_samples,
-        )
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {ratio})")
 
 
 class FractionalMaxPool2d(FractionalMaxPool):
@@ -335,24 +277,24 @@ class FractionalMaxPool3d(FractionalMaxPool):
 # -- dropout --------------------------------------------------------------------------------------------
 
 
-class Dropping(Module):
+@declared
+class Dropping(Layer):
     """In training, a share `p` of the elements set to 0."""
 
-    function: ClassVar[str]
+    p: float = 0.5
+    inplace: bool = False
 
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
+    function: ClassVar[str]
+    shown = "p inplace"
+
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        if self.p < 0 or self.p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
     def forward(self, input: Tensor) -> Operand:
         """The input, in training with elements set to 0."""
         return getattr(F, self.function)(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(Dropping):
@@ -399,15 +341,19 @@ class FeatureAlphaDropout(Dropping):
 # -- padding --------------------------------------------------------------------------------------------
 
 
-class Padding(Module):
+@declared
+class Padding(Layer):
     """Elements around the last dimensions."""
+
+    padding: Option
 
     ndim: ClassVar[int]
     mode: ClassVar[str] = "constant"
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__()
-        self.padding = (padding,) * (2 * self.ndim) if isinstance(padding, int) else tuple(padding)
+    def take(self, options: dict[str, Any]) -> None:
+        super().take(options)
+        given = self.padding
+        self.padding = (given,) * (2 * self.ndim) if isinstance(given, int) else tuple(given)
 
     def forward(self, input: Tensor) -> Operand:
         """The padded input."""
@@ -417,12 +363,11 @@ class Padding(Module):
         return f"{self.padding}"
 
 
+@declared
 class ConstantPad(Padding):
     """One number around the last dimensions."""
 
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(padding)
-        self.value = value
+    value: float
 
     def forward(self, input: Tensor) -> Operand:
         return F.pad(input, self.padding, "constant", self.value)

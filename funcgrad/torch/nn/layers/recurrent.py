@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +20,13 @@ from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.utils.rnn import PackedSequence
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything, Array, Arrays, Device, DTypeLike
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 
 @op("LstmCellBackward0")
-def _lstm(gates: Any, h: Any, c: Any, w: Any, *bias: Any) -> Any:
+def _lstm(gates: Array, h: Array, c: Array, w: Array, *bias: Array) -> Arrays:
     gates = gates + h @ w.T
     if bias:
         gates = gates + bias[0]
@@ -36,7 +37,7 @@ def _lstm(gates: Any, h: Any, c: Any, w: Any, *bias: Any) -> Any:
 
 
 @op("GruCellBackward0")
-def _gru(gates: Any, h: Any, w: Any, *bias: Any) -> Any:
+def _gru(gates: Array, h: Array, w: Array, *bias: Array) -> Array:
     own = h @ w.T
     if bias:
         own = own + bias[0]
@@ -48,7 +49,7 @@ def _gru(gates: Any, h: Any, w: Any, *bias: Any) -> Any:
 
 
 def _rnn_with(activation: Callable[[Any], Any]) -> Callable[..., Any]:
-    def step(gates: Any, h: Any, w: Any, *bias: Any) -> Any:
+    def step(gates: Array, h: Array, w: Array, *bias: Array) -> Operand:
         total = gates + h @ w.T
         return activation(total + bias[0] if bias else total)
 
@@ -73,7 +74,7 @@ def stepped(mode: str, gates: Tensor, state: tuple[Any, ...], w: Tensor, bias: O
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _joined(first: Array, second: Array) -> Operand:
     return FUNCTIONS["cat"]([first, second])
 
 
@@ -87,6 +88,22 @@ def _require_positive(**given: int) -> None:
     for name, value in given.items():
         if value <= 0:
             raise ValueError(f"{name} must be greater than zero")
+
+
+def _require_share(dropout: float, num_layers: int) -> None:
+    """Raise for what is no probability; warn where there is nothing between layers that could be dropped."""
+    if not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element "
+            "being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+            f"expects num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 class RNNBase(Module):
@@ -105,8 +122,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         _require_types(input_size=(int, input_size), hidden_size=(int, hidden_size))
@@ -115,21 +132,10 @@ class RNNBase(Module):
             raise ValueError("proj_size has to be a positive integer, smaller than hidden_size, or zero")
         if proj_size and mode != "LSTM":
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-        self.gates = _GATES[mode]
-        if not 0 <= dropout <= 1:
-            raise ValueError(
-                "dropout should be a number in range [0, 1] representing the probability of an element "
-                "being zeroed"
-            )
-        if dropout > 0 and num_layers == 1:
-            warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
-                f"expects num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
-                UserWarning,
-                stacklevel=3,
-            )
+        _require_share(dropout, num_layers)
         _require_positive(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         self.mode = mode
+        self.gates = _GATES[mode]
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
@@ -138,20 +144,25 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
-        width = proj_size or hidden_size
-        directions = 2 if bidirectional else 1
-        for layer in range(num_layers):
-            for suffix in ("", "_reverse")[:directions]:
-                inner = input_size if layer == 0 else width * directions
-                rows = self.gates * hidden_size
-                for name, shape in (("weight_ih", (rows, inner)), ("weight_hh", (rows, width))):
-                    setattr(self, f"{name}_l{layer}{suffix}", empty_parameter(*shape, dtype=dtype))
-                for name in ("bias_ih", "bias_hh") if bias else ():
-                    setattr(self, f"{name}_l{layer}{suffix}", empty_parameter(rows, dtype=dtype))
-                if proj_size:
-                    shape = (proj_size, hidden_size)
-                    setattr(self, f"weight_hr_l{layer}{suffix}", empty_parameter(*shape, dtype=dtype))
+        for name, shape in self._shapes():
+            setattr(self, name, empty_parameter(*shape, dtype=dtype))
         self.reset_parameters()
+
+    def _shapes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The parameters by name, with their shapes, in the order in which they are drawn."""
+        width, rows = self.proj_size or self.hidden_size, self.gates * self.hidden_size
+        suffixes = ("", "_reverse") if self.bidirectional else ("",)
+        for layer in range(self.num_layers):
+            inner = self.input_size if layer == 0 else width * len(suffixes)
+            for suffix in suffixes:
+                end = f"l{layer}{suffix}"
+                yield f"weight_ih_{end}", (rows, inner)
+                yield f"weight_hh_{end}", (rows, width)
+                if self.bias:
+                    yield f"bias_ih_{end}", (rows,)
+                    yield f"bias_hh_{end}", (rows,)
+                if self.proj_size:
+                    yield f"weight_hr_{end}", (self.proj_size, self.hidden_size)
 
     def reset_parameters(self) -> None:
         """Draw first values."""
@@ -206,7 +217,7 @@ class RNNBase(Module):
             out = out.transpose(0, 1)
         return out, last if self.mode == "LSTM" else last[0]
 
-    def _packed(self, input: PackedSequence, hx: Any) -> Any:
+    def _packed(self, input: PackedSequence, hx: Operands) -> Anything:
         """As `forward`, for packed sequences, whose steps hold fewer and fewer rows."""
         counts = tuple(input.batch_sizes._value.tolist())
         order, back = input.sorted_indices, input.unsorted_indices
@@ -219,7 +230,7 @@ class RNNBase(Module):
             last = tuple([t.index_select(1, back) for t in last])
         return input._replaced(out), last if self.mode == "LSTM" else last[0]
 
-    def _start(self, x: Any, hx: Any, is_batch: bool, rows: int | None = None) -> tuple[Any, ...]:
+    def _start(self, x: Operand, hx: Operands, is_batch: bool, rows: int | None = None) -> tuple[Any, ...]:
         heads = (self.num_layers * len(self._suffixes()), x._value.shape[1] if rows is None else rows)
         shape = (*heads, self.proj_size or self.hidden_size)
         shapes = (shape, (*heads, self.hidden_size))[: 2 if self.mode == "LSTM" else 1]
@@ -233,7 +244,7 @@ class RNNBase(Module):
         return states
 
     def _layers(
-        self, x: Any, start: tuple[Any, ...], counts: tuple[int, ...] | None = None
+        self, x: Operand, start: tuple[Any, ...], counts: tuple[int, ...] | None = None
     ) -> tuple[Any, tuple[Any, ...]]:
         lasts: list[tuple[Any, ...]] = []
         for layer in range(self.num_layers):
@@ -251,7 +262,7 @@ class RNNBase(Module):
 
     def _along(
         self,
-        x: Any,
+        x: Operand,
         state: tuple[Any, ...],
         weights: list[Any],
         backward: bool,
@@ -303,7 +314,7 @@ class RNN(RNNBase):
         hidden_size: int,
         num_layers: int = 1,
         nonlinearity: str = "tanh",
-        **options: Any,
+        **options: Anything,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
@@ -323,7 +334,7 @@ class LSTM(RNNBase):
 
     gates = 4
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Operand, **kwargs: Anything) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
 
@@ -332,7 +343,7 @@ class GRU(RNNBase):
 
     gates = 3
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Operand, **kwargs: Anything) -> None:
         super().__init__("GRU", *args, **kwargs)
 
 
@@ -343,7 +354,12 @@ class RNNCellBase(Module):
     mode = ""
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -380,7 +396,7 @@ class RNNCellBase(Module):
         found = found if is_batch else tuple([t.squeeze(0) for t in found])
         return found if self.mode == "LSTM" else found[0]
 
-    def _check(self, x: Any, state: tuple[Any, ...]) -> None:
+    def _check(self, x: Operand, state: tuple[Any, ...]) -> None:
         rows, width = x._value.shape
         if width != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {width} expected {self.input_size}")
@@ -405,7 +421,12 @@ class RNNCell(RNNCellBase):
     gates = 1
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", **options: Any
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        **options: Anything,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, **options)
         self.nonlinearity = nonlinearity

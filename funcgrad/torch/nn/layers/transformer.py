@@ -17,7 +17,7 @@ from funcgrad.torch.nn.layers.linear import Linear, empty_parameter
 from funcgrad.torch.nn.layers.normalization import LayerNorm
 from funcgrad.torch.nn.layers.pooling import Dropout
 from funcgrad.torch.nn.module import Module
-from funcgrad.types import Anything, Device, DTypeLike
+from funcgrad.types import Anything, Array, Device, DTypeLike
 
 __all__ = [
     "MultiheadAttention",
@@ -53,8 +53,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0:
@@ -159,10 +159,10 @@ class TransformerLayer(Module):
     linear2: Linear
     dropout: Dropout
 
-    def _feed_forward(self, x: Any) -> Any:
+    def _feed_forward(self, x: Operand) -> Anything:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-    def _block(self, x: Any, norm: Module, dropout: Module, inner: Callable[[Any], Any]) -> Any:
+    def _block(self, x: Operand, norm: Module, dropout: Module, inner: Callable[[Any], Any]) -> Anything:
         """A part with its residual connection, normalised before or after."""
         if self.norm_first:
             return x + dropout(inner(norm(x)))
@@ -178,13 +178,13 @@ class TransformerEncoderLayer(TransformerLayer):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Any = F.relu,
+        activation: Anything = F.relu,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.self_attn = MultiheadAttention(
@@ -209,7 +209,7 @@ class TransformerEncoderLayer(TransformerLayer):
     ) -> Operand:
         """The encoded sequence."""
 
-        def attended(x: Any) -> Any:
+        def attended(x: Array) -> Array:
             return self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)[0]
 
         x = self._block(src, self.norm1, self.dropout1, attended)
@@ -225,13 +225,13 @@ class TransformerDecoderLayer(TransformerLayer):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Any = F.relu,
+        activation: Anything = F.relu,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         for name in ("self_attn", "multihead_attn"):
@@ -260,10 +260,10 @@ class TransformerDecoderLayer(TransformerLayer):
     ) -> Operand:
         """The decoded sequence."""
 
-        def to_itself(x: Any) -> Any:
+        def to_itself(x: Array) -> Array:
             return self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0]
 
-        def to_memory(x: Any) -> Any:
+        def to_memory(x: Array) -> Array:
             return self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)[0]
 
         x = self._block(tgt, self.norm1, self.dropout1, to_itself)
@@ -333,15 +333,15 @@ class Transformer(Module):
         num_decoder_layers: int = 6,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Any = F.relu,
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
+        activation: Anything = F.relu,
+        custom_encoder: Anything = None,
+        custom_decoder: Anything = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.module import Module
-from funcgrad.types import ShapeLike
+from funcgrad.types import Padding, ShapeLike
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
@@ -16,13 +16,13 @@ __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 class _MaxUnpool(Module):
     ndim: ClassVar[int]
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: ShapeLike, stride: ShapeLike = None, padding: Padding = 0) -> None:
         super().__init__()
         self.kernel_size = self._several(kernel_size)
         self.stride = self._several(stride if stride is not None else kernel_size)
         self.padding = self._several(padding)
 
-    def _several(self, given: Any) -> tuple[int, ...]:
+    def _several(self, given: Operand) -> tuple[int, ...]:
         return (given,) * self.ndim if isinstance(given, int) else tuple(given)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: ShapeLike = None) -> Operand:

@@ -13,10 +13,10 @@ import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
 
 from funcgrad.torch.nn.missing import elsewhere
 from funcgrad.torch.nn.modules import utils
+from funcgrad.types import Anything
 
 _CLASSES = {
     "activation": (
@@ -91,7 +91,7 @@ class _Path(ModuleType):
         self._elsewhere = _ELSEWHERE.get(name, {})
         self.__all__ = [*_CLASSES[name].split(), *(title for title in self._elsewhere if title[0] != "_")]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Anything:
         place, _, title = self._elsewhere.get(name, "").rpartition(".")
         if place:
             return getattr(import_module(f"funcgrad.torch.nn.{place}"), title)
@@ -107,6 +107,6 @@ for _name in _CLASSES:
 __all__ = ["utils", *(_title for _name in _CLASSES for _title in globals()[_name].__all__)]  # noqa: PLE0604
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """The classes of ``torch.nn``; what is not there says so by name."""
     return getattr(globals()["module"], name) if name in _HOOKS else elsewhere(__name__, name)

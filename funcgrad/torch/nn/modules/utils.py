@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
+from funcgrad.types import Anything
+
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(count: int) -> Callable[[Any], tuple[Any, ...]]:
-    def several(x: Any) -> tuple[Any, ...]:
+    def several(x: Anything) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, Iterable) else (x,) * count
 
     return several

@@ -12,6 +12,7 @@ from funcgrad.torch.nn.functional import normalize
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.utils.parametrize import register_parametrization
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Anything
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -50,7 +51,7 @@ class _SpectralNorm(Module):
             self.register_buffer("_v", normalize(v, dim=0, eps=eps))
             self._iterate(matrix, 15)
 
-    def _iterate(self, matrix: Any, times: int) -> None:
+    def _iterate(self, matrix: Anything, times: int) -> None:
         with no_grad():
             for _ in range(times):
                 self._u.copy_(normalize(matrix.mv(self._v), dim=0, eps=self.eps))
@@ -85,7 +86,7 @@ def spectral_norm(
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
 
 
-def _norm_except(v: Tensor, dim: int) -> Any:
+def _norm_except(v: Tensor, dim: int) -> Anything:
     if dim == -1:
         return v.norm()
     axes = [k for k in range(len(v._value.shape)) if k != dim % len(v._value.shape)]
@@ -122,7 +123,7 @@ class _Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def _tall(self, x: Any) -> Any:
+    def _tall(self, x: Anything) -> Anything:
         return x if self.shape[-2] >= self.shape[-1] else x.mT
 
     def forward(self, x: Tensor) -> Operand:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from funcgrad.torch.core.backward.grad_mode import no_grad
@@ -17,6 +17,7 @@ from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.types import Anything
 
 __all__ = [
     "ParametrizationList",
@@ -57,7 +58,7 @@ def cached() -> Iterator[None]:
 class ParametrizationList(ModuleList):
     """The parametrisations of one tensor, and the tensors (``original``) that it is computed from."""
 
-    def __init__(self, modules: Any, original: Tensor, unsafe: bool = False) -> None:
+    def __init__(self, modules: Anything, original: Tensor, unsafe: bool = False) -> None:
         super().__init__(modules)
         if not len(self):
             raise ValueError("ParametrizationList requires one or more modules.")
@@ -66,7 +67,9 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    value = module.right_inverse(value)
+                    # Where there is none after all, it is taken for the identity.
+                    with suppress(NotImplementedError):
+                        value = module.right_inverse(value)
         self.is_tensor = isinstance(value, Tensor)
         if not self.is_tensor and not isinstance(value, list | tuple):
             raise ValueError(
@@ -85,7 +88,7 @@ class ParametrizationList(ModuleList):
             self._require_same(original, self())
 
     @staticmethod
-    def _require_same(before: Tensor, after: Any) -> None:
+    def _require_same(before: Tensor, after: Anything) -> None:
         if not isinstance(after, Tensor):
             raise ValueError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
         for word in ("dtype", "shape"):
@@ -125,7 +128,7 @@ class ParametrizationList(ModuleList):
 
 
 def _property_of(name: str) -> property:
-    def read(self: Any) -> Any:
+    def read(self: Anything) -> Anything:
         if not _CACHE.depth:
             return self.parametrizations[name]()
         key = (id(self), name)
@@ -133,7 +136,7 @@ def _property_of(name: str) -> property:
             _CACHE.values[key] = self.parametrizations[name]()
         return _CACHE.values[key]
 
-    def write(self: Any, value: Tensor) -> None:
+    def write(self: Anything, value: Tensor) -> None:
         self.parametrizations[name].right_inverse(value)
 
     return property(read, write)
@@ -143,10 +146,10 @@ def _own_class(module: Module) -> None:
     """Give the module a class of its own, which properties can be added to."""
     cls = type(module)
 
-    def getstate(self: Any) -> Any:
+    def getstate(self: Anything) -> Anything:
         raise RuntimeError("Serialization of parametrized modules is only supported through state_dict().")
 
-    def deepcopied(self: Any, memo: dict[int, Any]) -> Any:
+    def deepcopied(self: Anything, memo: dict[int, Any]) -> Anything:
         if id(self) in memo:
             return memo[id(self)]
         replica = self.__new__(type(self))
@@ -159,6 +162,35 @@ def _own_class(module: Module) -> None:
         (cls,),
         {"__getstate__": getstate, "__deepcopy__": deepcopied, "__module__": cls.__module__},
     )
+
+
+def _require_fitting(value: Tensor, parametrization: Anything, name: str) -> None:
+    """Raise ValueError where one more module, or its inverse, changes the shape or the dtype of a tensor."""
+    made = parametrization(value)
+    if not isinstance(made, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
+    for word in ("dtype", "shape"):
+        if getattr(made, word) != getattr(value, word):
+            raise ValueError(
+                f"Registering a parametrization may not change the {word} of the tensor, unless the `unsafe` "
+                f"flag is enabled.\nmodule.{name}.{word}: {getattr(value, word)}\n"
+                f"parametrization(module.{name}).{word}: {getattr(made, word)}"
+            )
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        found = parametrization.right_inverse(made)
+    except NotImplementedError:
+        return
+    if not isinstance(found, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(found).__name__}")
+    for word in ("dtype", "shape"):
+        if getattr(found, word) != getattr(value, word):
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {word} as "
+                f"module.{name}, unless the `unsafe` flag is enabled.\nmodule.{name}.{word}: "
+                f"{getattr(value, word)}\nreturned {word}: {getattr(found, word)}"
+            )
 
 
 def register_parametrization(
@@ -178,10 +210,8 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         found: Any = module.parametrizations[tensor_name]
         if not unsafe:
-            ParametrizationList._require_same(getattr(module, tensor_name), parametrization(found()))
-        if hasattr(parametrization, "right_inverse"):
-            with no_grad():
-                found.right_inverse(parametrization.right_inverse(getattr(module, tensor_name)))
+            # The originals stay as they are: the tensor becomes what the new module makes of its value.
+            _require_fitting(getattr(module, tensor_name), parametrization, tensor_name)
         found.append(parametrization)
         found.unsafe |= unsafe
         return module

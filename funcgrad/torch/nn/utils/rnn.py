@@ -39,7 +39,11 @@ class PackedSequence(PackedSequence_):
     __slots__ = ()
 
     def __new__(
-        cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None, unsorted_indices: Any = None
+        cls,
+        data: Anything,
+        batch_sizes: Anything = None,
+        sorted_indices: Anything = None,
+        unsorted_indices: Anything = None,
     ) -> PackedSequence:
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
@@ -51,7 +55,7 @@ class PackedSequence(PackedSequence_):
         """The data in another dtype."""
         return self._replaced(self.data.to(*args, **kwargs))
 
-    def _replaced(self, data: Any) -> Any:
+    def _replaced(self, data: Anything) -> Anything:
         return PackedSequence(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
     @property
@@ -62,8 +66,8 @@ class PackedSequence(PackedSequence_):
         return False
 
 
-def _casting(name: str) -> Any:
-    def cast(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _casting(name: str) -> Anything:
+    def cast(self: Anything, *args: Anything, **kwargs: Anything) -> Anything:
         return self._replaced(getattr(self.data, name)(*args, **kwargs))
 
     cast.__name__ = name

@@ -10,6 +10,7 @@ from funcgrad.torch.nn.functional import normalize
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.nn.utils.parametrizations import as_matrix
+from funcgrad.types import Anything
 
 __all__ = ["remove_spectral_norm", "spectral_norm"]
 
@@ -36,7 +37,7 @@ class _SpectralNorm:
             u, v = u.clone(), v.clone()
         return weight / u.dot(matrix.mv(v))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Anything) -> None:
         setattr(module, self.name, self.computed(module, module.training))
 
 

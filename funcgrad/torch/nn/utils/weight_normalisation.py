@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
@@ -14,7 +13,7 @@ from funcgrad.types import Anything
 __all__ = ["remove_weight_norm", "weight_norm"]
 
 
-def _lengths(v: Tensor, dim: int | None) -> Any:
+def _lengths(v: Tensor, dim: int | None) -> Anything:
     """The norm over every dimension but `dim`, which stays; over all where that is None."""
     if dim is None or dim == -1:
         return (v * v).sum().sqrt()
@@ -34,7 +33,7 @@ class WeightNorm:
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return v * (g / _lengths(v, self.dim))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Anything) -> None:
         setattr(module, self.name, self.weight(module))
 
 
@@ -79,7 +78,7 @@ def remove_weight_norm(module: Anything, name: str = "weight") -> Operand:
     return module
 
 
-def _hook_of(module: Any, name: str) -> Any:
+def _hook_of(module: Anything, name: str) -> Anything:
     for key, (hook, *_) in module._forward_pre_hooks.items():
         if isinstance(hook, WeightNorm) and hook.name == name:
             return key

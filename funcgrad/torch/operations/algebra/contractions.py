@@ -14,12 +14,12 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, of_one_dtype, remember_two, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
-from funcgrad.types import Anything, AxisLike, Number
+from funcgrad.types import Anything, Array, Arrays, AxisLike, Number
 
 __all__ = ["matmul"]
 
 
-def _matmul(x: Any, y: Any) -> Any:
+def _matmul(x: Array, y: Array) -> Array:
     return np.matmul(x, y)
 
 
@@ -34,7 +34,7 @@ _UNSAFE = Op("UnsafeViewBackward0", _matmul, input_names=("self", "mat2"))
 _PLAIN = {(1, 1): _DOT, (2, 1): _MV, (2, 2): _MM, (1, 2): _SQUEEZED}
 
 
-def _matmul_operator(self: Tensor, other: Any) -> Any:
+def _matmul_operator(self: Tensor, other: Operand) -> Operand:
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
@@ -124,10 +124,6 @@ def _same_dtype_dot(x: Tensor, y: Tensor) -> None:
     raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {words[0]} and {words[1]}")
 
 
-def _rmatmul(self: Tensor, other: Any) -> Any:
-    return NotImplemented
-
-
 @operation()
 def mm(input: Tensor, mat2: Tensor) -> Operand:
     """The product of two matrices."""
@@ -173,7 +169,7 @@ def dot(input: Tensor, tensor: Tensor) -> Operand:
 
 
 @op("VdotBackward0", input_names=("self", "other"))
-def _vdot(x: Any, y: Any) -> Any:
+def _vdot(x: Array, y: Array) -> Array:
     return np.sum(np.conj(x) * y) if x.dtype.kind == "c" else np.matmul(x, y)
 
 
@@ -213,7 +209,7 @@ def inner(input: Tensor, other: Tensor) -> Operand:
 # -- products added to something --------------------------------------------------------------------------
 
 
-def _added(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+def _added(x: Array, a: Array, b: Array, beta: Operand, alpha: Operand) -> Array:
     product = np.matmul(a, b)
     if alpha != 1:
         product = product * alpha
@@ -236,7 +232,9 @@ def factors(beta: Number, alpha: Number, *tensors: Tensor) -> tuple[Any, Any]:
 def _adding(name: str) -> None:
     made, m, n = _ADDED[name]
 
-    def product(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    def product(
+        input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Operand = 1, alpha: Operand = 1
+    ) -> Operand:
         a, b = mat1._value.shape, mat2._value.shape
         if len(a) != m or len(b) != n:
             raise RuntimeError(f"{name}: expected dimensions {m} and {n}, got {len(a)} and {len(b)}")
@@ -258,7 +256,7 @@ for _name in _ADDED:
 
 
 @op("AddbmmBackward0", input_names=("self", "batch1", "batch2"))
-def _addbmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+def _addbmm(x: Array, a: Array, b: Array, beta: Operand, alpha: Operand) -> Array:
     return beta * x + alpha * np.sum(np.matmul(a, b), axis=0)
 
 
@@ -269,7 +267,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
 
 
 @op("AddrBackward0", input_names=("self", "vec1", "vec2"))
-def _addr(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+def _addr(x: Array, a: Array, b: Array, beta: Operand, alpha: Operand) -> Array:
     return beta * x + alpha * (np.expand_dims(a, 1) * b)
 
 
@@ -280,7 +278,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
 
 
 @op("AddcmulBackward0", input_names=("self", "tensor1", "tensor2"))
-def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Any:
+def _addcmul(x: Array, a: Array, b: Array, value: Array) -> Array:
     return x + (a * b if value == 1 else value * (a * b))
 
 
@@ -288,11 +286,11 @@ def _addcmul(x: Any, a: Any, b: Any, value: Any) -> Any:
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Operand:
     """``input + value * tensor1 * tensor2``."""
     factor = int(value) if input._value.dtype.kind in "iu" else value
-    return apply(_addcmul, (input, tensor1, tensor2), (factor,))
+    return apply(_addcmul, of_one_dtype(input, tensor1, tensor2), (factor,))
 
 
 @op("AddcdivBackward0", input_names=("self", "tensor1", "tensor2"))
-def _addcdiv(x: Any, a: Any, b: Any, value: Any) -> Any:
+def _addcdiv(x: Array, a: Array, b: Array, value: Array) -> Array:
     return x + (a / b if value == 1 else value * (a / b))
 
 
@@ -308,13 +306,13 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
             "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
             "dtypes."
         )
-    return apply(_addcdiv, (input, tensor1, tensor2), (value,))
+    return apply(_addcdiv, of_one_dtype(input, tensor1, tensor2), (value,))
 
 
 # -- general contractions ---------------------------------------------------------------------------------
 
 
-def _tensordot(x: Any, y: Any, axes: Any) -> Any:
+def _tensordot(x: Array, y: Array, axes: AxisLike) -> Array:
     return np.tensordot(x, y, axes)
 
 
@@ -348,7 +346,7 @@ def tensordot(a: Tensor, b: Tensor, dims: AxisLike = 2) -> Operand:
     return apply(_TENSORDOT, (a, b), ((first, second),))
 
 
-def _einsum(*values: Any) -> Any:
+def _einsum(*values: Array) -> Array:
     *arrays, subscripts = values
     return np.einsum(subscripts, *arrays)
 
@@ -370,23 +368,16 @@ def _einsum_op(text: str, named: list[str]) -> Op:
     return _EINSUMS["View" if summed else "Mul"]
 
 
-def _check_subscripts(named: list[str], operands: Any) -> None:
+def _check_subscripts(named: list[str], operands: Arrays) -> None:
     """Raise RuntimeError for sizes that do not fit the subscripts."""
     sizes: dict[str, int] = {}
     for k, (labels, t) in enumerate(zip(named, operands, strict=True)):
         if "." in labels:
             continue
         if len(labels) != len(t._value.shape):
-            few = "fewer" if len(labels) > len(t._value.shape) else "more"
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(labels)}) "
-                + (
-                    f"is more than the number of dimensions ({len(t._value.shape)}) for operand {k}"
-                    if few == "fewer"
-                    else f"does not match the number of dimensions ({len(t._value.shape)}) for operand {k} "
-                    "and no "
-                    "ellipsis was given"
-                )
+                f"einsum(): the number of subscripts in the equation ({len(labels)}) does not match the "
+                f"number of dimensions ({len(t._value.shape)}) for operand {k} and no ellipsis was given"
             )
         mine: dict[str, int] = {}
         for label, n in zip(labels, t._value.shape, strict=True):
@@ -435,7 +426,10 @@ def einsum(equation: Anything, *operands: Operand) -> Operand:
         more = "more operands were provided" if len(named) < len(operands) else "fewer operands were provided"
         raise RuntimeError(f"einsum(): {more} than specified in the equation")
     _check_subscripts(named, operands)
-    for label in text.split("->")[1] if "->" in text else "":
+    wanted = text.split("->")[1] if "->" in text else ""
+    for label in wanted:
+        if label != "." and wanted.count(label) > 1:
+            raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
         if label != "." and label not in "".join(named):
             raise RuntimeError(
                 f"einsum(): output subscript {label} does not appear in the equation for any input operand"
@@ -450,7 +444,7 @@ def from_sublists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """The equation and the operands of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
     letters = string.ascii_uppercase + string.ascii_lowercase
 
-    def subscripts(numbers: Any) -> str:
+    def subscripts(numbers: Anything) -> str:
         return "".join(["..." if k is Ellipsis else letters[k] for k in numbers])
 
     pairs = len(given) // 2
@@ -461,7 +455,7 @@ def from_sublists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 
 @op("UnsafeViewBackward0")
-def _kron(x: Any, y: Any) -> Any:
+def _kron(x: Array, y: Array) -> Array:
     return np.kron(x, y)
 
 
@@ -472,7 +466,7 @@ def kron(input: Tensor, other: Tensor) -> Operand:
 
 
 @op("LinalgCrossBackward0", input_names=("self", "other"))
-def _cross(x: Any, y: Any, axis: int) -> Any:
+def _cross(x: Array, y: Array, axis: int) -> Array:
     return np.cross(x, y, axis=axis)
 
 
@@ -494,7 +488,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Operand:
 
 
 @op("TraceBackward0")
-def _trace(x: Any) -> Any:
+def _trace(x: Array) -> Array:
     return np.trace(x)
 
 

@@ -14,6 +14,7 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Anything, Array, Arrays
 
 __all__ = ["householder_product", "lu_factor", "lu_factor_ex", "lu_of", "lu_solve", "solve_triangular"]
 
@@ -23,7 +24,7 @@ def _require_pivots(pivot: bool) -> None:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
-def _each(x: Any, function: Any) -> list[Any]:
+def _each(x: Array, function: Anything) -> list[Any]:
     """The results of a function of a matrix, for every matrix of a batch, stacked."""
     if x.ndim == 2:
         return list(function(x))
@@ -38,7 +39,7 @@ def _each(x: Any, function: Any) -> list[Any]:
 
 
 @op("LinalgLuBackward0", output_names=("P", "L", "U"))
-def _lu(x: Any) -> Any:
+def _lu(x: Array) -> Array:
     return tuple(_each(x, traced.lu))
 
 
@@ -56,8 +57,8 @@ def lu_of(A: Tensor, *, pivot: bool = True) -> Operands:
     return named("linalg_lu", "P L U")(p.detach().to(A.dtype), lower, upper)
 
 
-def _pivots(x: Any) -> Any:
-    def of_matrix(matrix: Any) -> tuple[Any]:
+def _pivots(x: Array) -> Arrays:
+    def of_matrix(matrix: Array) -> tuple[Any]:
         getrf = original("linalg", "get_lapack_funcs")("getrf", (matrix,))
         return ((getrf(matrix)[1] + 1).astype(np.int32),)
 
@@ -89,7 +90,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return named("linalg_lu_factor_ex", "LU pivots info")(factors, pivots, wrap(np.asarray(info)))
 
 
-def _order_of(pivots: Any, rows: int) -> Any:
+def _order_of(pivots: Array, rows: int) -> Array:
     """The order of the rows after the exchanges."""
     found = np.broadcast_to(np.arange(rows), (*pivots.shape[:-1], rows)).copy()
     for where in np.ndindex(*pivots.shape[:-1]):
@@ -103,18 +104,20 @@ def _order_of(pivots: Any, rows: int) -> Any:
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Operands:
-    """The three factors of what `lu_factor` returned."""
+    """The three factors of what `lu_factor` returned; empty tensors for those that are not asked for."""
     rows, columns = LU_data._value.shape[-2:]
     size = min(rows, columns)
-    one = FUNCTIONS["eye"](rows, size, dtype=LU_data.dtype)
-    lower = LU_data[..., :size].tril(-1) + one
-    upper = LU_data[..., :size, :].triu()
-    order = _order_of(LU_pivots._value, rows)
-    p = wrap(np.swapaxes(np.eye(rows, dtype=LU_data._value.dtype)[order], -1, -2).copy())
+    p = lower = upper = FUNCTIONS["empty"](0, dtype=LU_data.dtype)
+    if unpack_data:
+        lower = LU_data[..., :size].tril(-1) + FUNCTIONS["eye"](rows, size, dtype=LU_data.dtype)
+        upper = LU_data[..., :size, :].triu()
+    if unpack_pivots:
+        order = _order_of(LU_pivots._value, rows)
+        p = wrap(np.swapaxes(np.eye(rows, dtype=LU_data._value.dtype)[order], -1, -2).copy())
     return named("lu_unpack", "P L U")(p, lower, upper)
 
 
-def _solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+def _solve_triangular(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     a = np.triu(a) if upper else np.tril(a)
     if unit:
         eye = np.eye(a.shape[-1], dtype=a.dtype)
@@ -148,7 +151,7 @@ def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoin
 
 
 @operation("lu_solve")
-def _lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+def _lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Array:
     """``torch.linalg.lu_solve``, under its old name."""
     return lu_solve(LU_data, LU_pivots, b)
 

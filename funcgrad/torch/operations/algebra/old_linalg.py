@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from funcgrad.later import Later
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Anything
 
 linalg = Later("funcgrad.torch.linalg")
 
 __all__: list[str] = []
 
 
-def _linalg(name: str) -> Any:
+def _linalg(name: str) -> Anything:
     return getattr(linalg, name)
 
 
 def _renamed(name: str, modern: str) -> None:
-    def old(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def old(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
         return _linalg(modern)(input, *args, **kwargs)
 
     old.__name__ = old.__qualname__ = name

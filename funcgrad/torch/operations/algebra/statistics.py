@@ -9,6 +9,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Array
 
 __all__: list[str] = []
 
@@ -40,7 +41,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Operand = None, aweight
     return (centred @ scaled.mH / norm).squeeze()
 
 
-def _weights_of(count: int, fweights: Any, aweights: Any) -> Any:
+def _weights_of(count: int, fweights: Array, aweights: Array) -> Array:
     """How often, and how much, each observation counts; None where all count once."""
     for name, weights, kinds, word in (
         ("fweights", fweights, "iu", "integral"),

@@ -1,4 +1,4 @@
-"""Less usual constructors: by a type's name, by strides, on a buffer, of powers, ranges with their end."""
+"""Less usual constructors: the old ones, by a type's name, by strides, on a buffer, of powers, of ranges."""
 
 from __future__ import annotations
 
@@ -8,13 +8,53 @@ import numpy as np
 
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
 from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
-from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.creating.creation import array_from, finished
+from funcgrad.torch.core.tensor import Tensor, method, own
+from funcgrad.torch.operations.creating.creation import array_from, finished, shape_of
 from funcgrad.torch.operations.registry import FUNCTIONS, published
-from funcgrad.types import Anything, DTypeLike, Number, ShapeLike
+from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
-__all__: list[str] = []
+__all__ = ["made_of"]
+
+
+def made_of(args: tuple[object, ...], dtype: np.dtype[Any]) -> Array:
+    """The array that the old constructors make: of numbers as sizes, of a `Size`, or of data."""
+    if not args:
+        return np.zeros(0, dtype)
+    if len(args) == 1 and isinstance(args[0], Size):
+        return np.zeros(args[0], dtype)
+    if len(args) == 1 and not isinstance(args[0], int | np.integer):
+        if isinstance(args[0], float | complex | np.generic):
+            raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
+        return array_from(args[0], dtype)
+    return np.zeros(shape_of(args), dtype)
+
+
+def legacy_tensor(cls: type, *args: Anything, **kwargs: Anything) -> Operand:
+    """``torch.Tensor(2, 3)`` and ``torch.Tensor([1, 2])``: always of the default dtype."""
+    t: Any = object.__new__(cls)
+    dtype = SETTINGS.default_dtype
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        (data,) = args
+        if data._rg and cls is Tensor:
+            return data[...]
+        t._value = own(data)
+        t._version_box = data._version_box
+        return t
+    size = kwargs.get("size")
+    t._value = made_of(args if size is None else (Size(size),), dtype)
+    t._version_box = [0]
+    return t
+
+
+method("__new__")(staticmethod(legacy_tensor))
+
+
+@method()
+def new(self: Tensor, *args: object, size: ShapeLike | None = None, device: Device = None) -> Tensor:
+    """A new tensor of this tensor's dtype, of a size or of data."""
+    return finished(made_of(args if size is None else (Size(size),), self._value.dtype), device=device)
 
 
 class TypedMeta(type):
@@ -29,12 +69,10 @@ class TypedMeta(type):
 def typed_constructor(name: str, word: str) -> TypedMeta:
     """``torch.FloatTensor`` and its like."""
 
-    def make(cls: Any, *args: Any) -> Tensor:
+    def make(cls: Anything, *args: Operand, size: ShapeLike | None = None) -> Tensor:
         if len(args) == 1 and isinstance(args[0], Tensor):
             return args[0].to(cls.numpy)[...]  # type: ignore[no-any-return]
-        if len(args) == 1 and not isinstance(args[0], int):
-            return finished(array_from(args[0], cls.numpy))
-        return finished(np.zeros(args, cls.numpy))
+        return finished(made_of(args if size is None else (Size(size),), cls.numpy))
 
     return TypedMeta(f"{word}Tensor", (), {"__new__": make, "numpy": np.dtype(name), "__module__": "torch"})
 

@@ -17,6 +17,7 @@ from funcgrad.torch.core.dtypes import (
     dtype,
     numpy_dtype,
 )
+from funcgrad.torch.core.layout import copied
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
@@ -34,7 +35,7 @@ class device:
     __module__ = "funcgrad.torch"
     __slots__ = ("index", "type")
 
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+    def __init__(self, type: Anything = "cpu", index: int | None = None) -> None:
         name, _, number = str(type).partition(":")
         require_cpu(name)
         self.type = name
@@ -84,7 +85,7 @@ def tolist(self: Tensor) -> Anything:
     return self._value.tolist()
 
 
-def _scalar(self: Tensor, to: Any) -> Any:
+def _scalar(self: Tensor, to: Anything) -> Number:
     if self._rg and to is not int and SETTINGS.may_warn("scalar"):
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -129,7 +130,7 @@ def _index(self: Tensor) -> int:
 
 
 @method("__contains__")
-def _contains(self: Tensor, x: Any) -> bool:
+def _contains(self: Tensor, x: Operand) -> bool:
     if isinstance(x, Tensor | int | float | complex):
         return bool((self == x).any())
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(x)}.")
@@ -158,7 +159,7 @@ def numpy_array(self: Tensor, *, force: bool = False) -> Array:
 
 
 @method("__array__")
-def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+def _array(self: Tensor, dtype: DTypeLike = None, copy: bool | None = None) -> Operand:
     value = self.numpy()
     if type(value) is Tracer:
         value = np.asarray(value)
@@ -167,9 +168,45 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     return np.array(value) if copy else value
 
 
+_REFLECTED = {
+    np.add: "__radd__",
+    np.subtract: "__rsub__",
+    np.multiply: "__rmul__",
+    np.true_divide: "__rtruediv__",
+    np.floor_divide: "__rfloordiv__",
+    np.remainder: "__rmod__",
+    np.power: "__rpow__",
+    np.less: "__gt__",
+    np.less_equal: "__ge__",
+    np.greater: "__lt__",
+    np.greater_equal: "__le__",
+    np.equal: "__eq__",
+    np.not_equal: "__ne__",
+    np.bitwise_and: "__rand__",
+    np.bitwise_or: "__ror__",
+    np.bitwise_xor: "__rxor__",
+    np.left_shift: "__rlshift__",
+    np.right_shift: "__rrshift__",
+}
+"""What a tensor does where a NumPy scalar stands before it: NumPy's scalars call their ufunc."""
+
+_COMPARED = ("__gt__", "__ge__", "__lt__", "__le__", "__eq__", "__ne__")
+
+
+def _is_number(x: Operand, reflected: str) -> bool:
+    # Comparisons of NumPy's scalars have made arrays of them already.
+    return isinstance(x, np.generic) or (isinstance(x, np.ndarray) and not x.shape and reflected in _COMPARED)
+
+
 @method("__array_ufunc__")
-def _array_ufunc(self: Tensor, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
-    """NumPy's ufuncs on tensors return tensors, and are not remembered."""
+def _array_ufunc(self: Tensor, ufunc: Anything, how: str, *inputs: Array, **options: Anything) -> Operand:
+    """NumPy's ufuncs on tensors return tensors, and are not remembered.
+
+    A NumPy scalar before a tensor is an operand as any number is: ``np.float64(2.0) * x`` is ``2.0 * x``.
+    """
+    first = inputs[0]
+    if how == "__call__" and not options and ufunc in _REFLECTED and _is_number(first, _REFLECTED[ufunc]):
+        return getattr(inputs[1], _REFLECTED[ufunc])(first.item())
     arrays = [x.numpy() if isinstance(x, Tensor) else x for x in inputs]
     outs = options.get("out")
     if outs is not None:
@@ -183,12 +220,12 @@ def _array_ufunc(self: Tensor, ufunc: Any, how: str, *inputs: Any, **options: An
 
 
 @method("__array_wrap__")
-def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+def _array_wrap(self: Tensor, array: Array, context: Anything = None, return_scalar: bool = False) -> Tensor:
     return wrap(np.asarray(array))
 
 
 @method("__dlpack__")
-def _dlpack(self: Tensor, *, stream: Any = None, **options: Any) -> Any:
+def _dlpack(self: Tensor, *, stream: Anything = None, **options: Anything) -> Anything:
     if self._rg:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     options.pop("dl_device", None)
@@ -196,7 +233,7 @@ def _dlpack(self: Tensor, *, stream: Any = None, **options: Any) -> Any:
 
 
 @method("__dlpack_device__")
-def _dlpack_device(self: Tensor) -> Any:
+def _dlpack_device(self: Tensor) -> Anything:
     return own(self).__dlpack_device__()
 
 
@@ -211,7 +248,7 @@ def from_dlpack(source: Operand, **options: object) -> Tensor:
     return wrap(array)
 
 
-def _writeable_view(array: Any, source: Any) -> Any:
+def _writeable_view(array: Array, source: Array) -> Array:
     try:
         array.flags.writeable = True
     except ValueError:
@@ -228,7 +265,7 @@ class _Holder:
 
     __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, interface: dict[str, Any], owner: Any) -> None:
+    def __init__(self, interface: dict[str, Any], owner: Anything) -> None:
         self.__array_interface__ = interface
         self.owner = owner
 
@@ -237,11 +274,11 @@ class _Holder:
 
 
 @op("ToCopyBackward0")
-def _to_copy(x: Any, wanted: Any) -> Any:
+def _to_copy(x: Array, wanted: Anything) -> Array:
     return x.astype(wanted)
 
 
-def _converted(self: Tensor, wanted: np.dtype[Any], copy: bool = False) -> Any:
+def _converted(self: Tensor, wanted: np.dtype[Any], copy: bool = False) -> Operand:
     if self._value.dtype == wanted:
         return self.clone() if copy else self
     if self._value.dtype.kind == "c" and wanted.kind not in "cb":
@@ -296,7 +333,7 @@ def type_as(self: Tensor, other: Tensor) -> Operand:
 
 
 def _conversion(name: str, wanted: np.dtype[Any]) -> None:
-    def convert(self: Tensor, memory_format: Any = None) -> Any:
+    def convert(self: Tensor, memory_format: Anything = None) -> Operand:
         return _converted(self, wanted)
 
     convert.__name__ = convert.__qualname__ = name
@@ -317,15 +354,19 @@ def cpu(self: Tensor) -> Tensor:
 # -- copies -----------------------------------------------------------------------------------------------
 
 
-@op("CloneBackward0")
-def _clone(x: Any) -> Any:
+_clone = op("CloneBackward0")(copied)
+
+
+@op("CloneBackward0", in_rows=True)
+def _clone_in_rows(x: Array) -> Array:
     return x.copy()
 
 
 @operation()
 def clone(input: Tensor, *, memory_format: object = None) -> Tensor:
-    """A copy, through which gradients flow."""
-    return apply_linear(_clone, input)
+    """A copy, through which gradients flow; it lies in memory as the tensor does, unless told otherwise."""
+    in_rows = getattr(memory_format, "name", None) == "contiguous_format"
+    return apply_linear(_clone_in_rows if in_rows else _clone, input)
 
 
 @method()
@@ -338,7 +379,7 @@ def contiguous(self: Tensor, memory_format: object = None) -> Operand:
 
 
 @op("CloneBackward0")
-def _contiguous(x: Any) -> Any:
+def _contiguous(x: Array) -> Array:
     return np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x.copy()
 
 
@@ -348,7 +389,7 @@ def is_contiguous(self: Tensor, memory_format: object = None) -> bool:
     return bool(own(self).flags.c_contiguous) if isinstance(self._value, np.ndarray) else True
 
 
-def _cuda(self: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+def _cuda(self: Tensor, *args: Operand, **kwargs: Anything) -> NoReturn:
     """Not supported: there is no CUDA here."""
     raise AssertionError("Torch not compiled with CUDA enabled")
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.torch.core.layout import copied
 from funcgrad.torch.core.tensor import Tensor, method, own
-from funcgrad.types import ArrayLike
+from funcgrad.types import Anything, ArrayLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operand
@@ -31,7 +32,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     t = object.__new__(type(self))
     memo[id(self)] = t
     memory = own(self)
-    t._value = memory.copy()
+    t._value = copied(memory)
     t._version_box = [0]
     t._rg = self._rg
     if self._grad is not None:
@@ -71,7 +72,7 @@ def _shallow(self: Tensor) -> Tensor:
 
 
 @method("__reduce_ex__")
-def _reduce(self: Tensor, protocol: Any) -> Any:
+def _reduce(self: Tensor, protocol: Anything) -> Anything:
     return rebuilt, (type(self), np.ascontiguousarray(own(self)), self._rg)
 
 

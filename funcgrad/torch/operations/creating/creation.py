@@ -20,14 +20,15 @@ from funcgrad.torch.core.dtypes import (
     torch_dtype,
     weak_dtype,
 )
+from funcgrad.torch.core.layout import laid_as
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
-from funcgrad.torch.core.tensor import Tensor, method, own, wrap
+from funcgrad.torch.core.tensor import Tensor, method, wrap
 from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, Number, ShapeLike
 
-__all__ = ["finished", "legacy_tensor", "shape_of", "tensor"]
+__all__ = ["finished", "shape_of", "tensor"]
 
 
 def require_cpu(device: Device) -> None:
@@ -58,14 +59,14 @@ def finished(
 # -- from data --------------------------------------------------------------------------------------------
 
 
-def _refuse_data(data: Any) -> None:
+def _refuse_data(data: Anything) -> None:
     if isinstance(data, str | bytes):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if data is None or not isinstance(data, Sequence | np.generic | bool | int | float | complex):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
 
 
-def _scan(data: Any, found: list[Any]) -> None:
+def _scan(data: Anything, found: list[Any]) -> None:
     """Collect the dtypes of the numbers in nested sequences."""
     if isinstance(data, Tensor):
         if data._value.size != 1:
@@ -88,7 +89,7 @@ def _refuse_part(t: Tensor) -> None:
     raise ValueError("only one element tensors can be converted to Python scalars")
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: Anything) -> Anything:
     """Nested sequences with tensors replaced by their values."""
     if isinstance(data, Tensor):
         return data._value
@@ -97,7 +98,7 @@ def _plain(data: Any) -> Any:
     return data
 
 
-def _depths(data: Any, at: int = 0) -> None:
+def _depths(data: Anything, at: int = 0) -> None:
     """Raise ValueError, as PyTorch does, for ragged sequences."""
     if not isinstance(data, Sequence) or isinstance(data, str) or not len(data):
         return
@@ -154,13 +155,13 @@ def array_from(data: ArrayLike, dtype: DTypeLike) -> Array:  # noqa: PLR0911, C9
             return _in_kind(np.array(plain), dtype)
 
 
-def _in_kind(found: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
+def _in_kind(found: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Array:
     if found.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError("must be real number, not complex")
     return found.astype(dtype)
 
 
-def _wrapped(plain: Any, dtype: np.dtype[Any]) -> Any:
+def _wrapped(plain: Anything, dtype: np.dtype[Any]) -> Array:
     """Negative numbers in unsigned dtypes wrap; RuntimeError for what does not fit at all."""
     wide = np.array(plain)
     most = np.iinfo(dtype).max
@@ -173,7 +174,7 @@ def _c_name(dtype: np.dtype[Any]) -> str:
     return {"int8": "int8_t", "int16": "int16_t", "int32": "int"}.get(dtype.name, dtype.name)
 
 
-def _has_tracers(data: Any) -> bool:
+def _has_tracers(data: Anything) -> bool:
     if isinstance(data, list):
         return any(_has_tracers(x) for x in data)
     return type(data) is Tracer
@@ -191,7 +192,7 @@ def inferred_dtype(data: ArrayLike) -> np.dtype[Any]:
     return dtype  # type: ignore[no-any-return]
 
 
-def _given(dtype: Any) -> Any:
+def _given(dtype: DTypeLike) -> Anything:
     return None if dtype is None else numpy_dtype(dtype)
 
 
@@ -224,7 +225,7 @@ def tensor(
 
 
 @published("as_tensor")
-def _as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def _as_tensor(data: Anything, dtype: DTypeLike = None, device: Device = None) -> Tensor:
     """A tensor of the data: the tensor itself or one on the array's memory where that is possible."""
     require_cpu(device)
     if isinstance(data, Tensor):
@@ -236,7 +237,12 @@ def _as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 @published("asarray")
 def _asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Anything,
+    *,
+    dtype: DTypeLike = None,
+    device: Device = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of an object, copied only where that is needed or asked for."""
     found = (
@@ -271,33 +277,6 @@ def from_numpy(array: Operand) -> Tensor:
     return wrap(array)
 
 
-def legacy_tensor(cls: type, *args: Anything, **kwargs: Anything) -> Operand:
-    """``torch.Tensor(2, 3)`` and ``torch.Tensor([1, 2])``: always of the default dtype."""
-    t: Any = object.__new__(cls)
-    dtype = SETTINGS.default_dtype
-    if len(args) == 1 and not isinstance(args[0], int):
-        (data,) = args
-        if isinstance(data, tuple) and type(data).__name__ == "Size":
-            value = np.zeros(data, dtype)
-        elif isinstance(data, Tensor):
-            if data._rg and cls is Tensor:
-                return data[...]
-            value = own(data)
-            t._version_box = data._version_box
-            t._value = value
-            return t
-        else:
-            value = array_from(data, dtype)
-    else:
-        value = np.zeros(args or (0,), dtype)
-    t._value = value
-    t._version_box = [0]
-    return t
-
-
-method("__new__")(staticmethod(legacy_tensor))
-
-
 # -- filled -----------------------------------------------------------------------------------------------
 
 
@@ -313,16 +292,19 @@ def shape_of(sizes: ShapeLike, name: str = "") -> tuple[int, ...]:
         if n < 0 and name in ("zeros", "full"):
             raise RuntimeError(f"{name}: Dimension size must be non-negative.")
         if n < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {n}: [{', '.join(map(str, shape))}]"
-            )
+            sizes = ", ".join(map(str, shape))
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{sizes}]")
     return shape
 
 
-def _filler(name: str, make: Any) -> None:
+def _filler(name: str, make: Callable[..., Any]) -> None:
     def filled(
-        *size: Any, dtype: Any = None, requires_grad: bool = False, out: Any = None, **options: Any
-    ) -> Any:
+        *size: ShapeLike,
+        dtype: DTypeLike = None,
+        requires_grad: bool = False,
+        out: Operand = None,
+        **options: Anything,
+    ) -> Operand:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -332,13 +314,20 @@ def _filler(name: str, make: Any) -> None:
             return out.copy_(made)
         return made
 
-    def like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    def like(
+        input: Tensor, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: Anything
+    ) -> Tensor:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
-        options.pop("memory_format", None)
-        return finished(make(input._value.shape, wanted), requires_grad, **options)
+        in_rows = getattr(options.pop("memory_format", None), "name", None) == "contiguous_format"
+        made = make(input._value.shape, wanted)
+        return finished(made if in_rows else laid_as(made, input._value), requires_grad, **options)
 
     def new(
-        self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False, **options: Any
+        self: Tensor,
+        *size: ShapeLike,
+        dtype: DTypeLike = None,
+        requires_grad: bool = False,
+        **options: Anything,
     ) -> Tensor:
         if "size" in options:
             size = (options.pop("size"),)
@@ -358,9 +347,11 @@ _filler("ones", np.ones)
 _filler("empty", np.zeros)
 
 
-def _full_dtype(fill: Any, dtype: Any) -> Any:
+def _full_dtype(fill: Operand, dtype: DTypeLike) -> Anything:
     if dtype is not None:
         return numpy_dtype(dtype)
+    if isinstance(fill, Tensor) and fill._value.dtype.kind == "f":
+        return SETTINGS.default_dtype
     return fill._value.dtype if isinstance(fill, Tensor) else weak_dtype(fill)
 
 
@@ -391,14 +382,14 @@ def full_like(
     *,
     dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: object,
+    **options: Anything,
 ) -> Tensor:
     """A new tensor of one number in the shape of another."""
     options.pop("memory_format", None)
     wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
     found = np.full(input._value.shape, number_in(value, wanted))
-    return finished(found, requires_grad, **options)
+    return finished(laid_as(found, input._value), requires_grad, **options)
 
 
 FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
@@ -410,14 +401,6 @@ def new_full(
 ) -> Tensor:
     """A new tensor of one number, with this tensor's dtype."""
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, **options)
-
-
-@method()
-def new(self: Tensor, *args: object) -> Tensor:
-    """A new tensor of this tensor's dtype, of a size or of data."""
-    if len(args) == 1 and not isinstance(args[0], int):
-        return finished(array_from(args[0], self._value.dtype))
-    return finished(np.zeros(args, self._value.dtype))
 
 
 @method()
@@ -436,7 +419,7 @@ def new_tensor(
 
 @published()
 def eye(
-    n: int, m: int | None = None, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: object
+    n: int, m: int | None = None, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: Anything
 ) -> Tensor:
     """The identity matrix."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -449,7 +432,7 @@ def eye(
 # -- ranges -----------------------------------------------------------------------------------------------
 
 
-def _item(x: Any) -> Any:
+def _item(x: Array) -> Array:
     return x.item() if isinstance(x, Tensor | np.generic) else x
 
 
@@ -461,7 +444,7 @@ def arange(
     *,
     dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: object,
+    **options: Anything,
 ) -> Tensor:
     """Numbers from `start` to before `end`."""
     if end is None:
@@ -493,7 +476,7 @@ def linspace(
     *,
     dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: object,
+    **options: Anything,
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
     start, end = _item(start), _item(end)
@@ -512,7 +495,7 @@ def linspace(
     return finished(value, requires_grad, **options)
 
 
-def _whole_steps(start: int, end: int, steps: int) -> Any:
+def _whole_steps(start: int, end: int, steps: int) -> Array:
     """Steps between integers, counted from the nearer end as PyTorch's are."""
     if steps == 1:
         return np.full(1, start)
@@ -529,7 +512,7 @@ def logspace(
     *,
     dtype: DTypeLike = None,
     requires_grad: bool = False,
-    **options: object,
+    **options: Anything,
 ) -> Tensor:
     """Powers of `base` with exponents at equal distances."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
@@ -546,9 +529,9 @@ FUNCTIONS["linspace"], FUNCTIONS["logspace"] = linspace, logspace
 def indices_of_triangle(make: Callable[..., Any]) -> Callable[..., Any]:
     """``tril_indices`` or ``triu_indices``."""
 
-    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:
+    def indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = None, **rest: Anything) -> Tensor:
         found = np.array(make(row, offset, col), np.int64 if dtype is None else numpy_dtype(dtype))
-        return finished(found, **options)
+        return finished(found, **rest)
 
     return indices
 
@@ -558,7 +541,7 @@ FUNCTIONS["triu_indices"] = indices_of_triangle(np.triu_indices)
 
 
 @op("ComplexBackward0", input_names=("real", "imag"))
-def _complex(x: Any, y: Any) -> Any:
+def _complex(x: Array, y: Array) -> Array:
     return (x + 1j * y).astype(complex_of(x.dtype))
 
 
@@ -574,7 +557,7 @@ def complex_tensor(real: Tensor, imag: Tensor) -> Tensor:
 
 
 @op("PolarBackward0", input_names=("abs", "angle"))
-def _polar(size: Any, angle: Any) -> Any:
+def _polar(size: Array, angle: Array) -> Array:
     return (size * np.cos(angle) + 1j * (size * np.sin(angle))).astype(complex_of(size.dtype))
 
 

@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.apply import apply
+from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
-from funcgrad.torch.core.inplace import require_writeable, write
+from funcgrad.torch.core.inplace import assign, require_writeable, write
+from funcgrad.torch.core.layout import filled_as, laid_as
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
 from funcgrad.torch.operations.creating.creation import finished, require_cpu, shape_of
 from funcgrad.torch.operations.creating.sequences import Words
-from funcgrad.torch.operations.registry import FUNCTIONS, published, tensor_of
-from funcgrad.types import Anything, Device, DTypeLike, Number, ShapeLike
+from funcgrad.torch.operations.pointwise.arithmetic import tensor_beside
+from funcgrad.torch.operations.registry import FUNCTIONS, published
+from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["Generator", "default_generator", "generator_of"]
 
@@ -36,6 +40,9 @@ _STATE = np.dtype(
     ]
 )
 """What PyTorch's `get_rng_state` gives, byte by byte."""
+
+_ALL_HALVES = 2049
+"""Half precision holds all integers up to here but the last, as PyTorch counts."""
 
 
 def _seed_of(seed: int) -> int:
@@ -56,7 +63,7 @@ class Generator:
     __module__ = "funcgrad.torch"
     __slots__ = ("_bits", "_seed")
 
-    def __init__(self, device: Any = "cpu") -> None:
+    def __init__(self, device: Device = "cpu") -> None:
         require_cpu(device)
         self._seed = 67280421310721
         self._bits = Words(self._seed)
@@ -152,17 +159,21 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def _uniform(rng: Words, shape: Any, dtype: Any) -> Any:
+def _uniform(rng: Words, shape: ShapeLike, dtype: DTypeLike) -> Array:
     return rng.uniform(shape, dtype)
 
 
-def _normal(rng: Words, shape: Any, dtype: Any) -> Any:
+def _normal(rng: Words, shape: ShapeLike, dtype: DTypeLike) -> Array:
     return rng.normal(shape, dtype)
 
 
-def _sampler(name: str, draw: Any) -> None:
+def _sampler(name: str, draw: Callable[..., Any]) -> None:
     def sampled(
-        *size: Any, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **options: Any
+        *size: ShapeLike,
+        generator: Anything = None,
+        dtype: DTypeLike = None,
+        requires_grad: bool = False,
+        **options: Anything,
     ) -> Tensor:
         if "size" in options:
             size = (options.pop("size"),)
@@ -170,18 +181,30 @@ def _sampler(name: str, draw: Any) -> None:
         _require_floating(name, wanted)
         return finished(draw(generator_of(generator), shape_of(size), wanted), requires_grad, **options)
 
-    def like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    def like(
+        input: Tensor, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: Anything
+    ) -> Tensor:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
         _require_floating(name, wanted)
         generator = options.pop("generator", None)
         options.pop("memory_format", None)
-        return finished(draw(generator_of(generator), input._value.shape, wanted), requires_grad, **options)
+        rng, value = generator_of(generator), input._value
+        if name == "randn" and _lies_in_pairs(value):
+            drawn = filled_as(value, lambda shape: rng.normal(shape, wanted, contiguous=False))
+        else:
+            drawn = filled_as(value, lambda shape: draw(rng, shape, wanted))
+        return finished(laid_as(drawn, value), requires_grad, **options)
 
     sampled.__name__ = sampled.__qualname__ = name
     FUNCTIONS[name], FUNCTIONS[f"{name}_like"] = sampled, like
 
 
-def _require_floating(name: str, dtype: Any) -> None:
+def _lies_in_pairs(value: Array) -> bool:
+    """Whether PyTorch draws normal numbers in pairs, as for all that does not lie in rows."""
+    return type(value) is np.ndarray and not value.flags.c_contiguous and 0 not in value.strides
+
+
+def _require_floating(name: str, dtype: DTypeLike) -> None:
     if dtype.kind in "iub":
         kernel = "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
@@ -221,7 +244,11 @@ def randint_like(
     """Random integers in the shape of another tensor."""
     if high is None:
         low, high = 0, low
-    return randint(low, high, input._value.shape, dtype=input.dtype if dtype is None else dtype, **options)
+    kind = input.dtype if dtype is None else dtype
+    if type(input._value) is not np.ndarray:
+        return randint(low, high, input._value.shape, dtype=kind, **options)
+    drawn = filled_as(input._value, lambda shape: randint(low, high, shape, dtype=kind)._value)
+    return finished(laid_as(drawn, input._value), **options)
 
 
 @published()
@@ -237,6 +264,10 @@ def randperm(
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
+    if wanted.kind in "iu" and n > np.iinfo(wanted).max:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name}_t without overflow")
+    if wanted == np.float16 and n > _ALL_HALVES:
+        raise RuntimeError(f"n cannot be greater than {_ALL_HALVES} for Half type.")
     return finished(generator_of(generator).permutation(n).astype(wanted), requires_grad, **options)
 
 
@@ -259,13 +290,13 @@ def normal(
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
         drawn = _normal(generator_of(generator), tuple(size), wanted)
         return finished((drawn * std + mean).astype(wanted), **options)
-    m, s = tensor_of(mean)._value, tensor_of(std)._value
+    m, s = tensor_beside(mean, std)._value, tensor_beside(std, mean)._value
     shape = np.broadcast_shapes(m.shape, s.shape)
     dtype = m.dtype if isinstance(mean, Tensor) else s.dtype
     return finished((m + s * _normal(generator_of(generator), shape, dtype)).astype(dtype))
 
 
-def _require_chances(chance: Any) -> None:
+def _require_chances(chance: Array) -> None:
     if ((chance < 0) | (chance > 1)).any():
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
@@ -273,7 +304,7 @@ def _require_chances(chance: Any) -> None:
         )
 
 
-def _hits(rng: Words, shape: Any, chance: Any) -> Any:
+def _hits(rng: Words, shape: ShapeLike, chance: Array) -> Array:
     """Where a uniform number is below a chance: of 24 bits for chances in single precision, else of 53."""
     wanted = np.asarray(chance).dtype
     return rng.uniform(shape, np.dtype(np.float64 if wanted == np.float64 else np.float32)) < chance
@@ -350,8 +381,33 @@ for _function in (bernoulli, multinomial):
 # -- in place ---------------------------------------------------------------------------------------------
 
 
-def _written(t: Tensor, value: Any) -> Tensor:
+def _without_history(name: str) -> Op:
+    def filled(x: Anything, value: Anything) -> Anything:
+        return value.astype(x.dtype) + np.zeros((), x.dtype)
+
+    return Op(name, filled, visible=1)
+
+
+_FILLED = {
+    name: _without_history(f"{title}Backward{k}")
+    for name, title, k in (
+        ("uniform_", "Uniform", 0),
+        ("normal_", "Normal", 0),
+        ("bernoulli_", "Bernoulli", 2),
+        ("random_", "Random", 2),
+        ("exponential_", "Exponential", 0),
+        ("geometric_", "Geometric", 0),
+        ("cauchy_", "Cauchy", 0),
+        ("log_normal_", "LogNormal", 0),
+    )
+}
+"""By methods: what a tensor with a history takes, so that no gradient goes to what it held before."""
+
+
+def _written(name: str, t: Tensor, value: Anything) -> Tensor:
     require_writeable(t)
+    if MODES.grad and (t._rg or (t._view is not None and t._view.base._rg)):
+        return assign(t, apply(_FILLED[name], (t, wrap(np.asarray(value, t._value.dtype)))))
     write(t, own(t), value)
     t._version_box[0] += 1
     return t
@@ -362,8 +418,8 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
     """Fill with numbers uniformly distributed from `a` to `b`."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
-    value = self._value
-    return _written(self, generator_of(generator).uniform(value.shape, value.dtype, a, b))
+    rng, dtype = generator_of(generator), self._value.dtype
+    return _written("uniform_", self, filled_as(self._value, lambda shape: rng.uniform(shape, dtype, a, b)))
 
 
 @method()
@@ -373,10 +429,10 @@ def normal_(
     """Fill with normally distributed numbers."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    value = self._value
+    rng, value = generator_of(generator), self._value
     compact = bool(value.flags.c_contiguous)
-    drawn = generator_of(generator).normal(value.shape, value.dtype, contiguous=compact)
-    return _written(self, drawn * std + mean)
+    drawn = filled_as(value, lambda shape: rng.normal(shape, value.dtype, contiguous=compact))
+    return _written("normal_", self, drawn * std + mean)
 
 
 @method()
@@ -384,7 +440,8 @@ def bernoulli_(self: Tensor, p: Number = 0.5, *, generator: Generator | None = N
     """Fill with zeros and ones."""
     chance = p._value if isinstance(p, Tensor) else np.float64(p)
     _require_chances(chance)
-    return _written(self, _hits(generator_of(generator), self._value.shape, chance))
+    rng = generator_of(generator)
+    return _written("bernoulli_", self, filled_as(self._value, lambda shape, p: _hits(rng, shape, p), chance))
 
 
 @method()
@@ -394,12 +451,14 @@ def random_(
     """Fill with random integers: below `low`, from `low` to below `high`, or as many as the dtype holds."""
     words, value = generator_of(generator), self._value
     if low is None:
-        return _written(self, words.full_range(value.shape, value.dtype))
+        return _written("random_", self, filled_as(value, lambda shape: words.full_range(shape, value.dtype)))
     if high is None:
         low, high = 0, low
     if high <= low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    return _written(self, words.integers(int(low), int(high), value.shape))
+    return _written(
+        "random_", self, filled_as(value, lambda shape: words.integers(int(low), int(high), shape))
+    )
 
 
 @method()
@@ -407,30 +466,32 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     """Fill with exponentially distributed numbers."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    return _written(self, generator_of(generator).exponential(lambd, self._value.shape))
+    rng = generator_of(generator)
+    return _written("exponential_", self, filled_as(self._value, lambda shape: rng.exponential(lambd, shape)))
 
 
 def _filler(name: str, draw: Callable[..., Any]) -> None:
-    def filled(self: Tensor, *args: float, generator: Any = None) -> Tensor:
-        return _written(self, draw(generator_of(generator), self._value.shape, *args))
+    def filled(self: Tensor, *args: float, generator: Anything = None) -> Tensor:
+        rng = generator_of(generator)
+        return _written(name, self, filled_as(self._value, lambda shape: draw(rng, shape, *args)))
 
     filled.__name__ = filled.__qualname__ = name
     setattr(Tensor, name, filled)
 
 
-def _geometric(rng: Any, shape: Any, p: float) -> Any:
+def _geometric(rng: Anything, shape: ShapeLike, p: float) -> Array:
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     return rng.geometric(p, shape)
 
 
-def _cauchy(rng: Any, shape: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+def _cauchy(rng: Anything, shape: ShapeLike, median: float = 0.0, sigma: float = 1.0) -> Array:
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     return rng.cauchy(median, sigma, shape)
 
 
-def _log_normal(rng: Any, shape: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+def _log_normal(rng: Anything, shape: ShapeLike, mean: float = 1.0, std: float = 2.0) -> Array:
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     return np.exp(rng.normals(math.prod(shape)) * std + mean).reshape(shape)

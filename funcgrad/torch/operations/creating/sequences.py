@@ -24,6 +24,9 @@ _LOW53 = np.uint64((1 << 53) - 1)
 _MANY = 64
 """So many words at least are drawn at once for numbers that take as many words as they need."""
 
+_FEW = 400
+"""Below so many swaps, one after the other is faster than all at once."""
+
 
 class Words:
     """Words of 32 bits from a seed, and numbers of given distributions made of them.
@@ -138,13 +141,14 @@ class Words:
         return (drawn % np.uint64(span)).astype(dtype).reshape(shape)
 
     def permutation(self, count: int) -> Array:
-        """The integers below `count` in random order."""
-        order = list(range(count))
-        if count > 1:
-            drawn = self.words(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
-            for k, step in enumerate(drawn.tolist()):
-                order[k], order[k + step] = order[k + step], order[k]
-        return np.asarray(order, np.int64)
+        """The integers below `count` in random order: each place swaps with one that is drawn after it."""
+        if count < 2:
+            return np.arange(count)
+        places = np.arange(count)
+        partners = places.copy()
+        drawn = self.words(count - 1) % np.arange(count, 1, -1, dtype=np.uint64)
+        partners[:-1] += drawn.view(np.int64)
+        return _swapped(partners) if count < _FEW else _all_swapped(places, partners)
 
     def exponential(self, rate: float, shape: Shape) -> Array:
         """Exponentially distributed numbers in double precision."""
@@ -358,3 +362,32 @@ def _by_rejection(source: _OneByOne, count: float, p: float) -> float:
         )
         if math.log(v * alpha / (a / (us * us) + b)) <= bound:
             return float(k)
+
+
+def _swapped(partners: Array) -> Array:
+    """The order that swapping every place with its partner leaves, one after the other."""
+    order = list(range(len(partners)))
+    for k, partner in enumerate(partners.tolist()):
+        order[k], order[partner] = order[partner], order[k]
+    return np.asarray(order, np.int64)
+
+
+def _all_swapped(places: Array, partners: Array) -> Array:
+    """The same, all at once.
+
+    When a place has its turn it holds what the last swap that chose it brought, which is what the place of
+    that swap held: chains, followed for all places together. It then takes what its partner holds, brought
+    by the last swap before that chose the same partner.
+    """
+    held = places.copy()
+    chosen = partners != places
+    held[partners[chosen]] = places[chosen]
+    while not np.array_equal(further := held[held], held):
+        held = further
+    bits = len(places).bit_length()
+    by_partner = np.sort(partners << bits | places)
+    swaps, partner = by_partner & ((1 << bits) - 1), by_partner >> bits
+    again = partner[1:] == partner[:-1]
+    order = partners.copy()
+    order[swaps[1:][again]] = held[swaps[:-1][again]]
+    return order

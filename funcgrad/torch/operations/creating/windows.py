@@ -8,17 +8,23 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.creating.creation import finished
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Array, DTypeLike
 
 __all__: list[str] = []
 
 
 def _window(name: str, make: Callable[..., Any]) -> None:
     def window(
-        window_length: int, periodic: bool = True, *args: Any, dtype: Any = None, requires_grad: bool = False
+        window_length: int,
+        periodic: bool = True,
+        *args: Operand,
+        dtype: DTypeLike = None,
+        requires_grad: bool = False,
     ) -> Tensor:
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
         if window_length <= 1:
@@ -30,7 +36,7 @@ def _window(name: str, make: Callable[..., Any]) -> None:
     FUNCTIONS[name] = window
 
 
-def _kaiser(count: int, beta: float = 12.0) -> Any:
+def _kaiser(count: int, beta: float = 12.0) -> Array:
     return np.kaiser(count, beta)
 
 

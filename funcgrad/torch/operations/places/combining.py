@@ -12,12 +12,12 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.layout import own_copy
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.operations.places.scattering import added_at, where_indices
 from funcgrad.torch.operations.registry import operation
-from funcgrad.types import Array, Index
+from funcgrad.types import Anything, Array, DTypeLike, Index, Number
 
 __all__ = ["combined"]
 
@@ -25,7 +25,7 @@ _BEGIN = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.inf}
 _COMBINE = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
-def _added(x: Any, where: Any, src: Any) -> Any:
+def _added(x: Array, where: Array, src: Array) -> Array:
     return added_at(own_copy(x, src, *where), where, src)
 
 
@@ -48,7 +48,7 @@ def combined(x: Array, src: Array, where: Index, how: str, include: bool) -> Arr
     return (_products if how == "prod" else _extremes)(start, src, where, _COMBINE[how], times)
 
 
-def _begin(how: str, dtype: Any) -> Any:
+def _begin(how: str, dtype: DTypeLike) -> Number:
     if how in ("amax", "amin") and dtype.kind == "b":
         return how == "amin"
     if how in ("amax", "amin") and dtype.kind in "iu":
@@ -57,10 +57,10 @@ def _begin(how: str, dtype: Any) -> Any:
     return _BEGIN[how]
 
 
-def _extremes(start: Any, src: Any, where: Any, combine: Any, times: Any) -> Any:
+def _extremes(start: Array, src: Array, where: Array, combine: np.ufunc, times: Anything) -> Array:
     """Maxima or minima as means of all that are equal to them, which so share the gradient evenly."""
 
-    def of_values(start: Any, src: Any, *where: Any) -> Any:
+    def of_values(start: Array, src: Array, *where: Array) -> Array:
         out = np.array(start)
         combine.at(out, where, src)
         return out
@@ -74,7 +74,7 @@ def _extremes(start: Any, src: Any, where: Any, combine: Any, times: Any) -> Any
     return total / number
 
 
-def _products(start: Any, src: Any, where: Any, combine: Any, times: Any) -> Any:
+def _products(start: Array, src: Array, where: Array, combine: np.ufunc, times: Anything) -> Array:
     """Products as exponents of sums of logarithms; a single zero among the factors is a factor of its own."""
     one, zero = np.ones((), start.dtype), np.zeros((), start.dtype)
     is_zero = (start == 0, src == 0)
@@ -89,12 +89,12 @@ def _products(start: Any, src: Any, where: Any, combine: Any, times: Any) -> Any
     return found * np.where(number == 0, one, np.where(number == 1, vanishing, zero))
 
 
-def _scatter_reduced(x: Any, src: Any, index: Any, axis: int, how: str, include: bool) -> Any:
+def _scatter_reduced(x: Array, src: Array, index: Index, axis: int, how: str, include: bool) -> Array:
     where = np.broadcast_arrays(*where_indices(index, axis)) if index.size else [index] * index.ndim
     return combined(x, src[tuple([slice(0, n) for n in index.shape])], tuple(where), how, include)
 
 
-def _index_reduced(x: Any, src: Any, index: Any, axis: int, how: str, include: bool) -> Any:
+def _index_reduced(x: Array, src: Array, index: Index, axis: int, how: str, include: bool) -> Array:
     grids: list[Any] = [
         np.arange(n).reshape([-1 if k == j else 1 for k in range(x.ndim)]) for j, n in enumerate(x.shape)
     ]

@@ -17,14 +17,14 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import number_in
 from funcgrad.torch.core.inplace import assign, require_writeable
+from funcgrad.torch.core.layout import own_copy
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, constant, own, wrap
-from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.core.views import viewed
 from funcgrad.torch.operations.places.parts import ALIAS, SELECT, SLICE
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
-from funcgrad.types import Index, ShapeLike
+from funcgrad.types import Anything, Array, Arrays, Index, ShapeLike
 
 __all__ = ["as_index", "getitem", "setitem"]
 
@@ -32,11 +32,11 @@ _VIEW = Op("AliasBackward0", SLICE.function)
 _UNSQUEEZED = Op("UnsqueezeBackward0", SLICE.function)
 
 
-def _basic(i: Any) -> bool:
+def _basic(i: Index) -> bool:
     return i is None or i is Ellipsis or type(i) is int or type(i) is slice or type(i) is np.int64
 
 
-def _static(i: Any) -> Any:
+def _static(i: Index) -> Index:
     """An index as a hashable parameter: slices become tuples."""
     if type(i) is slice:
         if i.step is not None and int(i.step) == 0:
@@ -83,7 +83,7 @@ _ZERO_DIM = (
 )
 
 
-def _plain(i: Any) -> Any:
+def _plain(i: Index) -> Index:
     """An index without tensors of rank 0 that are plain ints."""
     if isinstance(i, Tensor):
         value = i._value
@@ -97,7 +97,7 @@ def _plain(i: Any) -> Any:
     return i
 
 
-def _consumed(i: Any) -> int:
+def _consumed(i: Index) -> int:
     if i is None or i is Ellipsis or isinstance(i, bool):
         return 0
     value = constant(i)
@@ -125,7 +125,7 @@ def _check_ints(shape: tuple[int, ...], items: tuple[Any, ...]) -> None:
             at += 1
 
 
-def _basic_view(self: Tensor, items: tuple[Any, ...]) -> Any:
+def _basic_view(self: Tensor, items: tuple[Any, ...]) -> Operand:
     shape = self._value.shape
     used = sum(i is not None and i is not Ellipsis for i in items)
     if used > len(shape):
@@ -191,7 +191,7 @@ _MANY = 32
 _SEVERAL = (slice, Tensor, list, tuple, np.ndarray)
 
 
-def _listed(i: Any) -> Any:
+def _listed(i: Index) -> Index:
     if isinstance(i, list):
         return [_listed(x) for x in i]
     return i._value if isinstance(i, Tensor) else i
@@ -233,7 +233,7 @@ def _dealt(items: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]:
     return tuple(static), arrays
 
 
-def _filled(static: tuple[Any, ...], arrays: Any) -> tuple[Any, ...]:
+def _filled(static: tuple[Any, ...], arrays: Arrays) -> tuple[Any, ...]:
     return tuple(
         [arrays[i.number] if type(i) is _Slot else slice(*i) if type(i) is tuple else i for i in static]
     )
@@ -272,7 +272,7 @@ def _check_arrays(shape: tuple[int, ...], items: tuple[Any, ...]) -> None:
         at += 1
 
 
-def _index(x: Any, *rest: Any) -> Any:
+def _index(x: Array, *rest: Array) -> Array:
     *arrays, static = rest
     return x[_filled(static, arrays)]
 
@@ -280,7 +280,7 @@ def _index(x: Any, *rest: Any) -> Any:
 _INDEX = Op("IndexBackward0", _index, input_names=("self",), visible=1)
 
 
-def _gathered(self: Tensor, items: tuple[Any, ...]) -> Any:
+def _gathered(self: Tensor, items: tuple[Any, ...]) -> Operand:
     static, arrays = _dealt(items)
     _check_arrays(self._value.shape, items)
     try:
@@ -297,7 +297,7 @@ def _gathered(self: Tensor, items: tuple[Any, ...]) -> Any:
 # -- writing ----------------------------------------------------------------------------------------------
 
 
-def _put(x: Any, value: Any, *rest: Any) -> Any:
+def _put(x: Array, value: Array, *rest: Array) -> Array:
     *arrays, static, add = rest
     out = own_copy(x, value, *arrays)
     index = _filled(static, arrays)
@@ -310,10 +310,10 @@ def _put(x: Any, value: Any, *rest: Any) -> Any:
     return out
 
 
-def _added_at(x: Any, index: Any, value: Any) -> Any:
+def _added_at(x: Array, index: Index, value: Array) -> Array:
     """`x` with values added where an index, which may name an element twice, points."""
 
-    def read(t: Any) -> Any:
+    def read(t: Array) -> Array:
         return t[index]
 
     shape = read(x).shape
@@ -327,7 +327,7 @@ _PUT = Op("IndexPutBackward0", _put, input_names=("self", "values"), visible=2)
 
 
 @op("CopySlices")
-def _copy_into(x: Any, value: Any) -> Any:
+def _copy_into(x: Array, value: Array) -> Array:
     return np.broadcast_to(value.astype(x.dtype), x.shape) * np.ones((), x.dtype)
 
 
@@ -350,13 +350,13 @@ def setitem(self: Tensor, index: Index, value: Operand) -> None:
     assign(self, apply(_PUT, (self, given, *arrays), (static, False)))
 
 
-def _value_for(self: Tensor, value: Any) -> Any:
+def _value_for(self: Tensor, value: Operand) -> Operand:
     if isinstance(value, Tensor):
         return value if value._value.dtype == self._value.dtype else value.to(self.dtype)
     return number_in(constant(value), self._value.dtype)
 
 
-def _check_put_shape(self: Tensor, static: Any, arrays: Any, value: Any) -> None:
+def _check_put_shape(self: Tensor, static: Anything, arrays: Arrays, value: Array) -> None:
     memory = own(self)
     values = [constant(a) for a in arrays]
     if type(memory) is Tracer or any(type(v) is Tracer for v in values):
@@ -374,7 +374,7 @@ def _check_put_shape(self: Tensor, static: Any, arrays: Any, value: Any) -> None
         )
 
 
-def _fitting(value: Any, part: Tensor) -> Any:
+def _fitting(value: Array, part: Tensor) -> Array:
     """The value of an assignment to a view, which may lose leading dimensions of size one."""
     if not isinstance(value, Tensor):
         return number_in(value, part._value.dtype)

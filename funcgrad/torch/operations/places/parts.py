@@ -10,11 +10,11 @@ import numpy as np
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.inplace import assign
-from funcgrad.torch.core.operand import Operands
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.core.views import view_outputs, viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
-from funcgrad.types import Number, ShapeLike
+from funcgrad.types import Anything, Array, Index, Number, ShapeLike
 
 __all__ = ["ALIAS", "SELECT", "SLICE"]
 
@@ -22,7 +22,7 @@ __all__ = ["ALIAS", "SELECT", "SLICE"]
 # -- parts ------------------------------------------------------------------------------------------------
 
 
-def _slice(x: Any, index: tuple[Any, ...]) -> Any:
+def _slice(x: Array, index: tuple[Any, ...]) -> Array:
     return x[tuple([slice(*i) if type(i) is tuple else i for i in index])]
 
 
@@ -67,7 +67,7 @@ def narrow(input: Tensor, dim: int, start: Number, length: int) -> Tensor:
     return viewed(SLICE, input, ((*[(None,)] * at, (start, start + length)),))
 
 
-def _diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+def _diagonal(x: Array, offset: int, dim1: int, dim2: int) -> Array:
     found = np.diagonal(x, offset, dim1, dim2)
     if type(x) is np.ndarray and x.flags.writeable:
         found = np.lib.stride_tricks.as_strided(found, found.shape, found.strides)
@@ -80,7 +80,7 @@ class _Writeable:
 
     __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, view: Any, owner: Any) -> None:
+    def __init__(self, view: Array, owner: Anything) -> None:
         interface = dict(view.__array_interface__)
         interface["data"] = (interface["data"][0], False)
         self.__array_interface__ = interface
@@ -100,7 +100,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return viewed(_DIAGONAL, input, (offset, a, b))
 
 
-def _unfold(x: Any, dim: int, size: int, step: int) -> Any:
+def _unfold(x: Array, dim: int, size: int, step: int) -> Array:
     if not x.ndim:
         return np.reshape(x, (1,))[:size]
     if type(x) is np.ndarray:
@@ -126,7 +126,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return viewed(_UNFOLD, self, (at, size, step))
 
 
-def _strided(x: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+def _strided(x: Array, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array:
     if type(x) is np.ndarray:
         width = x.dtype.itemsize
         return np.lib.stride_tricks.as_strided(
@@ -200,13 +200,13 @@ def _contiguous(input: Tensor) -> Tensor:
 # -- several views at once --------------------------------------------------------------------------------
 
 
-def _split_parts(x: Any, sizes: tuple[int, ...], dim: int) -> Any:
+def _split_parts(x: Array, sizes: tuple[int, ...], dim: int) -> tuple[Any, ...]:
     lead = (slice(None),) * dim
     starts = np.cumsum([0, *sizes])
     return tuple([x[(*lead, slice(int(a), int(a) + n))] for a, n in zip(starts[:-1], sizes, strict=True)])
 
 
-def _split_part(x: Any, sizes: tuple[int, ...], dim: int, k: int) -> Any:
+def _split_part(x: Array, sizes: tuple[int, ...], dim: int, k: int) -> Array:
     start = sum(sizes[:k])
     return x[(*(slice(None),) * dim, slice(start, start + sizes[k]))]
 
@@ -257,7 +257,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Operands:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     total = input._value.shape[dim_of(dim, len(input._value.shape))]
-    return input.split(max(-(-total // chunks), 1), dim) if total else input.split([0] * chunks, dim)
+    return input.split(max(-(-total // int(chunks)), 1), dim) if total else input.split([0] * chunks, dim)
 
 
 @operation()
@@ -277,7 +277,7 @@ def tensor_split(input: Tensor, indices_or_sections: ShapeLike, dim: int = 0) ->
 
 
 def _directed_split(name: str, dim: int, least: int) -> None:
-    def divided(input: Tensor, indices_or_sections: Any) -> Any:
+    def divided(input: Tensor, indices_or_sections: Index) -> Operand:
         rank = len(input._value.shape)
         if rank < least:
             raise RuntimeError(
@@ -300,7 +300,7 @@ for _name, _dim, _least in (("hsplit", 1, 1), ("vsplit", 0, 2), ("dsplit", 2, 3)
     _directed_split(_name, _dim, _least)
 
 
-def _unbound(x: Any, dim: int) -> Any:
+def _unbound(x: Array, dim: int) -> tuple[Any, ...]:
     lead = (slice(None),) * dim
     if type(x) is np.ndarray:
         array: Any = x
@@ -308,7 +308,7 @@ def _unbound(x: Any, dim: int) -> Any:
     return tuple([x[(*lead, k)] for k in range(x.shape[dim])])
 
 
-def _unbound_part(x: Any, dim: int, k: int) -> Any:
+def _unbound_part(x: Array, dim: int, k: int) -> Array:
     return x[(*(slice(None),) * dim, k, ...)]
 
 
@@ -329,15 +329,15 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 # -- real and imaginary parts -----------------------------------------------------------------------------
 
 
-def _real_part(x: Any) -> Any:
+def _real_part(x: Array) -> Array:
     return x.real if type(x) is np.ndarray else np.real(x)
 
 
-def _imaginary_part(x: Any) -> Any:
+def _imaginary_part(x: Array) -> Array:
     return x.imag if type(x) is np.ndarray else np.imag(x)
 
 
-def _as_real(x: Any) -> Any:
+def _as_real(x: Array) -> Array:
     if type(x) is np.ndarray:
         return (
             x.reshape(-1).view(x.real.dtype).reshape(*x.shape, 2)
@@ -364,11 +364,11 @@ def imag(self: Tensor) -> Tensor:
     return viewed(_IMAG, self)
 
 
-def _set_real(self: Tensor, value: Any) -> None:
+def _set_real(self: Tensor, value: Operand) -> None:
     assign(self.real, tensor_of(value))
 
 
-def _set_imag(self: Tensor, value: Any) -> None:
+def _set_imag(self: Tensor, value: Operand) -> None:
     assign(self.imag, tensor_of(value))
 
 
@@ -385,7 +385,7 @@ def view_as_real(input: Tensor) -> Tensor:
     return viewed(_AS_REAL, input)
 
 
-def _as_complex(x: Any) -> Any:
+def _as_complex(x: Array) -> Array:
     if type(x) is np.ndarray and x.flags.c_contiguous:
         return x.view(np.result_type(x.dtype, np.complex64)).reshape(x.shape[:-1])
     return (x[..., 0] + 1j * x[..., 1]).astype(np.complex64 if x.dtype == np.float32 else np.complex128)

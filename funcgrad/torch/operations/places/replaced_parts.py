@@ -9,12 +9,12 @@ from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import operation
-from funcgrad.types import Number, ShapeLike
+from funcgrad.types import Array, Number, ShapeLike
 
 __all__: list[str] = []
 
 
-def _with_part(input: Tensor, src: Any, part: Callable[[Tensor], Any]) -> Tensor:
+def _with_part(input: Tensor, src: Array, part: Callable[[Tensor], Any]) -> Tensor:
     found: Tensor = input.clone()
     part(found).copy_(src)
     return found
@@ -24,7 +24,7 @@ def _with_part(input: Tensor, src: Any, part: Callable[[Tensor], Any]) -> Tensor
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """The tensor with the part at one index replaced."""
 
-    def part(t: Tensor) -> Any:
+    def part(t: Tensor) -> Operand:
         return t.select(dim, index)
 
     return _with_part(input, src, part)
@@ -37,7 +37,7 @@ def slice_scatter(
     """The tensor with a slice of a dimension replaced."""
     at = dim_of(dim, len(input._value.shape))
 
-    def part(t: Tensor) -> Any:
+    def part(t: Tensor) -> Operand:
         return t[(*[slice(None)] * at, slice(start, end, step))]
 
     return _with_part(input, src, part)
@@ -47,7 +47,7 @@ def slice_scatter(
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The tensor with a diagonal replaced."""
 
-    def part(t: Tensor) -> Any:
+    def part(t: Tensor) -> Operand:
         return t.diagonal(offset, dim1, dim2)
 
     return _with_part(input, src, part)
@@ -59,7 +59,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """The tensor with the elements at these distances replaced."""
 
-    def part(t: Tensor) -> Any:
+    def part(t: Tensor) -> Operand:
         return t.as_strided(size, stride, storage_offset)
 
     return _with_part(input, src, part)

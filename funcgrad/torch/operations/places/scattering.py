@@ -12,12 +12,12 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import number_in
 from funcgrad.torch.core.errors import broadcast_error, dim_of
+from funcgrad.torch.core.layout import own_copy
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.core.traced import own_copy
 from funcgrad.torch.operations.pointwise.arithmetic import number_as, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
-from funcgrad.types import Array, Index, Number
+from funcgrad.types import Array, DTypeLike, Index, Number, ShapeLike
 
 __all__ = ["added_at", "where_indices"]
 
@@ -30,7 +30,7 @@ def _require_index(name: str, index: Tensor, words: str = "int32/int64") -> None
         raise RuntimeError(f"{name}(): Expected dtype {words} for index")
 
 
-def _along(x: Any, index: Any, axis: int) -> Any:
+def _along(x: Array, index: Index, axis: int) -> Array:
     """The part of `x` that `take_along_axis` may be asked for: other axes may be longer than the index."""
     if not x.ndim:
         return x
@@ -39,7 +39,7 @@ def _along(x: Any, index: Any, axis: int) -> Any:
 
 
 @op("GatherBackward0", input_names=("self", "index"), visible=1)
-def _gather(x: Any, index: Any, axis: int) -> Any:
+def _gather(x: Array, index: Index, axis: int) -> Array:
     if not x.ndim:
         return np.reshape(x, (1,))[index]
     if not index.size:
@@ -50,7 +50,7 @@ def _gather(x: Any, index: Any, axis: int) -> Any:
     return np.take_along_axis(_along(x, index, axis), index, axis)
 
 
-def _check_bounds(name: str, x: Any, index: Any, axis: int) -> None:
+def _check_bounds(name: str, x: Array, index: Index, axis: int) -> None:
     size = x.shape[axis] if x.shape else 1
     if type(index) is Tracer or not index.size:
         return
@@ -79,7 +79,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 
 @op("GatherBackward0", input_names=("self", "indices"), visible=1)
-def _take_along(x: Any, index: Any, axis: int) -> Any:
+def _take_along(x: Array, index: Index, axis: int) -> Array:
     return np.take_along_axis(x, index, axis)
 
 
@@ -101,7 +101,7 @@ def where_indices(index: Index, axis: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-def _scattered(x: Any, src: Any, index: Any, axis: int, how: str) -> Any:
+def _scattered(x: Array, src: Array, index: Index, axis: int, how: str) -> Array:
     out = own_copy(x, src, index)
     if not index.shape or not x.ndim:
         out, index = np.reshape(out, (-1,)), np.reshape(index, (-1,))
@@ -129,17 +129,17 @@ def added_at(out: Array, where: Index, src: Array) -> Array:
     return out + np.reshape(_scatter_sum(total, flat.reshape(-1), src, flat.shape), out.shape)
 
 
-def _scatter_sum(total: Any, flat: Any, src: Any, shape: Any) -> Any:
+def _scatter_sum(total: Array, flat: Array, src: Array, shape: ShapeLike) -> Array:
     values = np.reshape(np.broadcast_to(src, shape), (-1,))
 
-    def read(x: Any) -> Any:
+    def read(x: Array) -> Array:
         return x[flat]
 
     (found,) = fg.linear_transpose(read, fg.ShapeDtypeStruct(total.shape, total.dtype))(values)
     return found
 
 
-def _multiplied(out: Any, where: Any, src: Any) -> Any:
+def _multiplied(out: Array, where: Array, src: Array) -> Array:
     if type(out) is np.ndarray:
         np.multiply.at(out, where, src)
         return out
@@ -191,7 +191,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Operand:
 
 
 @op("IndexSelectBackward0", input_names=("self", "index"), visible=1)
-def _index_select(x: Any, index: Any, axis: int) -> Any:
+def _index_select(x: Array, index: Index, axis: int) -> Array:
     return np.take(x, index, axis=axis) if x.ndim else x
 
 
@@ -212,7 +212,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Operand:
     return apply(_index_select, (input, index), (at,))
 
 
-def _index_written(x: Any, src: Any, index: Any, axis: int, how: str, alpha: Any = 1) -> Any:
+def _index_written(x: Array, src: Array, index: Index, axis: int, how: str, alpha: Operand = 1) -> Array:
     lead = (slice(None),) * axis
     index = np.reshape(index, (-1,))
     if how == "add":
@@ -234,7 +234,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     """The tensor with `source` added to the parts at `index`."""
     at = dim_of(dim, len(input._value.shape))
     _check_bounds("index_add", input._value, index._value, at)
-    if len(source._value.shape) != len(input._value.shape) and input._value.shape:
+    kept, given = list(input._value.shape), list(source._value.shape)
+    if kept and (len(given) != len(kept) or given[:at] + given[at + 1 :] != kept[:at] + kept[at + 1 :]):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
             f"self.shape = {list(input._value.shape)} source.shape = {list(source._value.shape)}"
@@ -256,7 +257,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number) -> Operand
 
 
 @op("TakeBackward0", input_names=("self", "index"), visible=1)
-def _take(x: Any, index: Any) -> Any:
+def _take(x: Array, index: Index) -> Array:
     return np.reshape(x, (-1,))[index]
 
 
@@ -279,7 +280,7 @@ def take(input: Tensor, index: Tensor) -> Operand:
 
 
 @op("MaskedFillBackward0", input_names=("self", "value", "mask"), visible=1)
-def _masked_fill(x: Any, value: Any, mask: Any) -> Any:
+def _masked_fill(x: Array, value: Array, mask: Array) -> Array:
     return np.where(mask, value.astype(x.dtype), x)
 
 
@@ -328,7 +329,7 @@ def _overflow(t: Tensor) -> RuntimeError:
 
 
 @op("MaskedSelectBackward0", input_names=("self", "mask"), visible=1)
-def _masked_select(x: Any, where: Any, shape: tuple[int, ...]) -> Any:
+def _masked_select(x: Array, where: Array, shape: tuple[int, ...]) -> Array:
     return np.reshape(np.broadcast_to(x, shape), (-1,))[where]
 
 
@@ -352,7 +353,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Operand:
 
 
 @op("MaskedScatterBackward0", input_names=("self", "source", "mask"), visible=2)
-def _masked_scatter(x: Any, source: Any, where: Any) -> Any:
+def _masked_scatter(x: Array, source: Array, where: Array) -> Array:
     out = own_copy(np.reshape(x, (-1,)), source)
     out[where] = np.reshape(source, (-1,))[: where.shape[0]]
     return np.reshape(out, x.shape)
@@ -369,14 +370,12 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Operand:
     input = input if shape == input._value.shape else input.expand(shape)
     where = np.flatnonzero(np.broadcast_to(np.asarray(mask._value), shape))
     if where.size > source._value.size:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got fewer elements in source"
-        )
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     return apply(_masked_scatter, (input, source, where))
 
 
 @op("WhereBackward0", input_names=("self", "other", "condition"), visible=2)
-def _where(x: Any, y: Any, condition: Any, dtype: Any) -> Any:
+def _where(x: Array, y: Array, condition: Array, dtype: DTypeLike) -> Array:
     return np.where(condition, x.astype(dtype), y.astype(dtype))
 
 
@@ -398,7 +397,7 @@ def where(condition: Tensor, input: Operand = None, other: Operand = None) -> Op
         raise broadcast_error(x, y, error) from None
 
 
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Operand:
     return where(condition, self, other)
 
 

@@ -1,13 +1,13 @@
-"""Choosing among elements: bounds, extremes of two, order, and running sums; softmax and activations."""
+"""Choosing among elements: bounds, order, and running sums; softmax and norms."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.scipy import special
 from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.backward.history import Op, op
@@ -17,10 +17,11 @@ from funcgrad.torch.core.errors import dim_of, dims_of
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.pointwise.arithmetic import Binary, of_one_dtype, result_dtype
+from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype, result_dtype, tensor_beside
+from funcgrad.torch.operations.pointwise.pairs import logaddexp_of
 from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
-from funcgrad.types import Array, AxisLike, DTypeLike, NormOrder, Number
+from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike, Index, NormOrder, Number
 
 __all__ = [
     "log_softmax",
@@ -33,21 +34,21 @@ __all__ = [
 
 
 @op("ClampBackward1", input_names=("self",))
-def _clamp(x: Any, low: Any, high: Any) -> Any:
+def _clamp(x: Array, low: Array, high: Array) -> Array:
     return np.clip(x, low, high)
 
 
 @op("ClampMinBackward0", input_names=("self",))
-def _clamp_min(x: Any, low: Any, high: Any) -> Any:
+def _clamp_min(x: Array, low: Array, high: Array) -> Array:
     return np.clip(x, low, high)
 
 
 @op("ClampMaxBackward0", input_names=("self",))
-def _clamp_max(x: Any, low: Any, high: Any) -> Any:
+def _clamp_max(x: Array, low: Array, high: Array) -> Array:
     return np.clip(x, low, high)
 
 
-def _clamped(x: Any, *bounds: Any) -> Any:
+def _clamped(x: Array, *bounds: Array) -> Array:
     *arrays, has_low, has_high = bounds
     low = arrays.pop(0) if has_low else None
     high = arrays.pop(0) if has_high else None
@@ -67,12 +68,11 @@ def clamp(input: Tensor, min: Operand = None, max: Operand = None) -> Operand:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        parts = of_one_dtype(input, *[tensor_of(b) for b in (min, max) if b is not None])
+        parts = of_one_dtype(input, *[tensor_beside(b, input) for b in (min, max) if b is not None])
         return apply(_CLAMP_TENSORS, parts, (min is not None, max is not None))
     given = [b for b in (min, max) if b is not None]
     dtype = result_dtype(input, *given)
-    if dtype != input._value.dtype:
-        input = input.to(dtype)
+    input = input.to(dtype)
     if dtype.kind in "iu":
         min = None if min is None else int(min)
         max = None if max is None else int(max)
@@ -84,7 +84,7 @@ def clamp_min(input: Tensor, min: Operand) -> Operand:
     """Every element at least `min`."""
     if isinstance(min, Tensor):
         return apply(_CLAMP_MIN_TENSOR, of_one_dtype(input, min), (True, False))
-    return apply(_clamp_min, (input,), (min, None))
+    return apply(_clamp_min, (input.to(result_dtype(input, min)),), (min, None))
 
 
 @operation("clamp_max", inplace=True)
@@ -92,82 +92,16 @@ def clamp_max(input: Tensor, max: Operand) -> Operand:
     """Every element at most `max`."""
     if isinstance(max, Tensor):
         return apply(_CLAMP_MAX_TENSOR, of_one_dtype(input, max), (False, True))
-    return apply(_clamp_max, (input,), (None, max))
-
-
-def _pair(
-    name: str, title: str, function: Any, result: str = "same", inplace: bool = False, *aliases: str
-) -> None:
-    binary = Binary(title, function, result=result)
-
-    def pairwise(input: Any, other: Any) -> Any:
-        return binary.promoted(input, other)
-
-    pairwise.__name__ = pairwise.__qualname__ = name
-    operation(name, *aliases, inplace=inplace)(pairwise)
-
-
-def _fmax(x: Any, y: Any) -> Any:
-    # Of two equal numbers the first one has the derivative, as in PyTorch.
-    return np.where((x >= y) | np.isnan(y), x, y)
-
-
-def _fmin(x: Any, y: Any) -> Any:
-    return np.where((x <= y) | np.isnan(y), x, y)
-
-
-def _logaddexp(x: Any, y: Any) -> Any:
-    return np.logaddexp(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
-
-
-def logaddexp_of(x: Array, y: Array) -> Array:
-    """``log(exp(x) + exp(y))`` of complex numbers, relative to the one with the larger real part."""
-    first = np.real(x) >= np.real(y)
-    larger: Any = np.where(first, x, y)
-    smaller: Any = np.where(first, y, x)
-    return larger + np.log(1 + np.exp(smaller - larger))
-
-
-def _xlogy(x: Any, y: Any) -> Any:
-    return special.xlogy(x, y)
-
-
-@custom_jvp
-def _hypot(x: Any, y: Any) -> Any:
-    return np.hypot(x, y)
-
-
-@_hypot.defjvp
-def _hypot_jvp(primals: Any, tangents: Any) -> Any:
-    (x, y), (dx, dy) = primals, tangents
-    out = _hypot(x, y)
-    # NaN where both are 0, as in PyTorch.
-    return out, x / out * dx + y / out * dy
-
-
-_pair("maximum", "MaximumBackward0", np.maximum)
-_pair("minimum", "MinimumBackward0", np.minimum)
-_pair("fmax", "FmaxBackward0", _fmax)
-_pair("fmin", "FminBackward0", _fmin)
-_pair("atan2", "Atan2Backward0", np.arctan2, "float", True, "arctan2")
-_pair("hypot", "HypotBackward0", _hypot, "float", True)
-_pair("logaddexp", "LogaddexpBackward0", _logaddexp, "float")
-_pair("logaddexp2", "Logaddexp2Backward0", np.logaddexp2, "float")
-_pair("copysign", "CopysignBackward0", np.copysign, "float", True)
-_pair("nextafter", "NextafterBackward0", np.nextafter, "float", True)
-_pair("xlogy", "XlogyBackward0", _xlogy, "float", True)
-_pair("float_power", "PowBackward1", np.float_power, "float", True)
-_pair("gcd", "NotImplemented", np.gcd, "same", True)
-_pair("lcm", "NotImplemented", np.lcm, "same", True)
+    return apply(_clamp_max, (input.to(result_dtype(input, max)),), (None, max))
 
 
 @op("LerpBackward0", input_names=("self", "end"))
-def _lerp(x: Any, end: Any, weight: float) -> Any:
+def _lerp(x: Array, end: Array, weight: float) -> Array:
     return x + weight * (end - x) if abs(weight) < 0.5 else end - (end - x) * (1 - weight)
 
 
 @op("LerpBackward1", input_names=("self", "end", "weight"))
-def _lerp_tensor(x: Any, end: Any, weight: Any) -> Any:
+def _lerp_tensor(x: Array, end: Array, weight: Array) -> Array:
     return x + weight * (end - x)
 
 
@@ -181,14 +115,14 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Operand:
             ).replace("float64", "double")
         )
     if isinstance(weight, Tensor):
-        return apply(_lerp_tensor, (input, end, weight))
+        return apply(_lerp_tensor, of_one_dtype(input, end, weight))
     return apply(_lerp, (input, end), (weight,))
 
 
 # -- order ------------------------------------------------------------------------------------------------
 
 
-def _order(x: Any, axis: int, descending: bool) -> Any:
+def _order(x: Array, axis: int, descending: bool) -> Array:
     if not x.ndim:
         return np.zeros((), np.int64)
     if not descending:
@@ -198,7 +132,7 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
     return np.flip(x.shape[axis] - 1 - back, axis)
 
 
-def _sorted(x: Any, axis: int, descending: bool) -> Any:
+def _sorted(x: Array, axis: int, descending: bool) -> Arrays:
     order = _order(x, axis, descending)
     if not x.ndim:
         return x.copy(), order
@@ -229,7 +163,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
     return sort(input.detach(), dim, descending)[1]
 
 
-def _top(x: Any, k: int, axis: int, largest: bool) -> Any:
+def _top(x: Array, k: int, axis: int, largest: bool) -> Arrays:
     if not x.ndim:
         return x.copy(), np.zeros((), np.int64)
     order = np.take(_order(x, axis, largest), np.arange(k), axis=axis)
@@ -360,13 +294,13 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 # -- running sums and extremes ----------------------------------------------------------------------------
 
 
-def _running(name: str, title: str, function: Any, keeps: bool = False) -> None:
-    def along(x: Any, axis: int, dtype: Any) -> Any:
+def _running(name: str, title: str, function: Anything, keeps: bool = False) -> None:
+    def along(x: Array, axis: int, dtype: DTypeLike) -> Array:
         return function(x, axis=axis, dtype=dtype) if x.ndim else x.astype(dtype)
 
     made = Op(title, along, keeps_result=keeps)
 
-    def running(input: Tensor, dim: int, *, dtype: Any = None) -> Any:
+    def running(input: Tensor, dim: int, *, dtype: DTypeLike = None) -> Operand:
         kind = input._value.dtype.kind
         wanted = (
             numpy_dtype(dtype)
@@ -385,7 +319,7 @@ _running("cumsum", "CumsumBackward0", np.cumsum)
 _running("cumprod", "CumprodBackward0", np.cumprod)
 
 
-def _positions_of_running(x: Any, axis: int, larger: Any) -> Any:
+def _positions_of_running(x: Array, axis: int, larger: Callable[..., Any]) -> Array:
     """Where along an axis the running extreme last was."""
     moved = np.moveaxis(np.asarray(x), axis, 0)
     found = np.zeros(moved.shape, np.int64)
@@ -399,12 +333,12 @@ def _positions_of_running(x: Any, axis: int, larger: Any) -> Any:
     return np.moveaxis(found, 0, axis)
 
 
-def _running_extreme(name: str, title: str, larger: Any) -> None:
+def _running_extreme(name: str, title: str, larger: Callable[..., Any]) -> None:
     @op(title, input_names=("self", "indices"), visible=1)
-    def values(x: Any, index: Any, axis: int) -> Any:
+    def values(x: Array, index: Index, axis: int) -> Array:
         return np.take_along_axis(x, index, axis)
 
-    def extreme(input: Tensor, dim: int) -> Any:
+    def extreme(input: Tensor, dim: int) -> Operand:
         at = dim_of(dim, len(input._value.shape))
         if not input._value.shape:
             return named(name)(input.clone(), wrap(np.zeros((), np.int64)))
@@ -420,7 +354,7 @@ _running_extreme("cummin", "CumminBackward0", np.less_equal)
 
 
 @op("LogcumsumexpBackward0", keeps_result=True)
-def _logcumsumexp(x: Any, axis: int) -> Any:
+def _logcumsumexp(x: Array, axis: int) -> Array:
     # Sums of pairs, of pairs of pairs, and so on: each is taken relative to the larger of two logarithms.
     moved = np.moveaxis(x, axis, 0)
     if x.dtype.kind == "c" and moved.shape[0]:
@@ -448,7 +382,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Operand:
 # -- softmax and activations ------------------------------------------------------------------------------
 
 
-def _softmax(x: Any, axis: Any) -> Any:
+def _softmax(x: Array, axis: AxisLike) -> Array:
     if not x.size:
         return x.copy()
     if type(x) is np.ndarray and x.ndim:
@@ -459,7 +393,7 @@ def _softmax(x: Any, axis: Any) -> Any:
     return special.softmax(x, axis=axis) if x.ndim else np.ones((), x.dtype) + 0 * x
 
 
-def _log_softmax(x: Any, axis: Any) -> Any:
+def _log_softmax(x: Array, axis: AxisLike) -> Array:
     if not x.size:
         return x.copy()
     if type(x) is np.ndarray and x.ndim:
@@ -473,7 +407,7 @@ _SOFTMAX = Op("SoftmaxBackward0", _softmax, keeps_result=True)
 _LOG_SOFTMAX = Op("LogSoftmaxBackward0", _log_softmax, keeps_result=True)
 
 
-def _normalised(made: Op, input: Tensor, dim: Any, dtype: Any) -> Any:
+def _normalised(made: Op, input: Tensor, dim: AxisLike, dtype: DTypeLike) -> Operand:
     if dtype is not None:
         input = input.to(dtype)
     ndim = len(input._value.shape)
@@ -556,7 +490,7 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Operand:
 
 
 @op("DistBackward0", input_names=("self", "other"))
-def _dist(x: Any, y: Any, p: float) -> Any:
+def _dist(x: Array, y: Array, p: float) -> Array:
     return np.linalg.norm(np.reshape(x - y, (-1,)), p)
 
 
@@ -566,7 +500,7 @@ def conjugate(input: Tensor) -> Tensor:
 
 
 @op("ConjBackward0")
-def _conj(x: Any) -> Any:
+def _conj(x: Array) -> Array:
     return np.conj(x)
 
 
@@ -574,7 +508,7 @@ operation("conj", "conj_physical")(conjugate)
 
 
 @op("AngleBackward0", input_names=("self",))
-def _angle(x: Any) -> Any:
+def _angle(x: Array) -> Array:
     return np.angle(x)
 
 
@@ -587,7 +521,7 @@ def angle(input: Tensor) -> Operand:
 
 
 @op("CdistBackward0", input_names=("x1", "x2"))
-def _cdist(x: Any, y: Any, p: float) -> Any:
+def _cdist(x: Array, y: Array, p: float) -> Array:
     return np.linalg.norm(np.expand_dims(x, -2) - np.expand_dims(y, -3), p, axis=-1)
 
 

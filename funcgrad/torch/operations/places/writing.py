@@ -10,15 +10,22 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.dtypes import number_in
-from funcgrad.torch.core.inplace import assign, require_apart, require_same_or_apart, require_writeable
+from funcgrad.torch.core.inplace import (
+    assign,
+    require_apart,
+    require_no_history,
+    require_same_or_apart,
+    require_writeable,
+)
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own
 from funcgrad.torch.operations.movement import ints
 from funcgrad.torch.operations.places.indexing import _refuse_expansion
 from funcgrad.torch.operations.registry import tensor_of
-from funcgrad.types import Number, ShapeLike
+from funcgrad.types import Anything, Array, Number, ShapeLike
 
 __all__: list[str] = []
 
@@ -30,7 +37,7 @@ def _fast(self: Tensor) -> bool:
 
 
 @op("ZeroBackward0")
-def _zero(x: Any) -> Any:
+def _zero(x: Array) -> Array:
     return np.zeros_like(x)
 
 
@@ -46,12 +53,12 @@ def zero_(self: Tensor) -> Tensor:
 
 
 @op("FillBackward2")
-def _fill(x: Any, value: Any) -> Any:
+def _fill(x: Array, value: Array) -> Array:
     return np.broadcast_to(value.astype(x.dtype), x.shape) + np.zeros((), x.dtype)
 
 
 @op("FillBackward3")
-def _fill_tensor(x: Any, value: Any) -> Any:
+def _fill_tensor(x: Array, value: Array) -> Array:
     return np.broadcast_to(value.astype(x.dtype), x.shape) + np.zeros((), x.dtype)
 
 
@@ -77,11 +84,11 @@ def fill_(self: Tensor, value: Number) -> Tensor:
 
 
 @op("CopyBackwards", input_names=("self", "src"))
-def _copy(x: Any, source: Any) -> Any:
+def _copy(x: Array, source: Array) -> Array:
     return np.broadcast_to(source.astype(x.dtype), x.shape) * np.ones((), x.dtype)
 
 
-def _copy_name(node: Any) -> str:
+def _copy_name(node: Anything) -> str:
     return "torch::autograd::CopyBackwards"
 
 
@@ -114,11 +121,11 @@ def copy_(self: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     return self
 
 
-def _real(value: Any) -> Any:
+def _real(value: Array) -> Array:
     return value.real if value.dtype.kind == "c" else value
 
 
-def _refuse(shape: Any, into: Any) -> None:
+def _refuse(shape: ShapeLike, into: Array) -> None:
     if len(shape) > len(into):
         raise RuntimeError(f"output with shape {list(into)} doesn't match the broadcast shape {list(shape)}")
     for k in range(1, len(shape) + 1):
@@ -160,7 +167,10 @@ def resize_(self: Tensor, *sizes: ShapeLike) -> Tensor:
 
 @method()
 def set_(self: Tensor, source: Tensor) -> Tensor:
-    """Take over the memory of another tensor."""
+    """Take over the memory of another tensor. A history ends there: RuntimeError in a backward pass."""
+    if MODES.grad and self._rg and self._node is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    underived(self, self, "set_" if self._view is None else "set_ of a view")
     self._value = own(source)
     self._version_box[0] += 1
     return self
@@ -174,7 +184,8 @@ def resize_as_(self: Tensor, other: Tensor) -> Tensor:
 
 @method()
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace every element by what a Python function makes of it."""
+    """Replace every element by what a Python function makes of it. RuntimeError if it requires grad."""
+    require_no_history(self, "apply_")
     require_writeable(self)
     memory = own(self)
     require_apart(memory)

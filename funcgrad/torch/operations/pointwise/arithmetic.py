@@ -14,13 +14,22 @@ import numpy as np
 from funcgrad.torch.core.apply import UNCHANGING, apply, make_node
 from funcgrad.torch.core.backward.history import Node, Op
 from funcgrad.torch.core.backward.plans import pointwise_mask
-from funcgrad.torch.core.dtypes import promote_all, weak_dtype
+from funcgrad.torch.core.dtypes import promote_all, weak_dtype, without_its_dtype
 from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.types import Array, Arrays
 
-__all__ = ["Binary", "numbers_of", "of_one_dtype", "operator_method", "remember_two", "result_dtype"]
+__all__ = [
+    "Binary",
+    "numbers_of",
+    "of_one_dtype",
+    "operator_method",
+    "remember_two",
+    "result_dtype",
+    "tensor_beside",
+]
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 _new = object.__new__
@@ -36,7 +45,7 @@ def result_dtype(*operands: Operand) -> np.dtype[Any]:
         if isinstance(x, Tensor):
             value = x._value
             (with_axes if value.shape else without).append(value.dtype)
-        elif isinstance(x, _NUMBERS) and not isinstance(x, np.generic):
+        elif isinstance(x, (*_NUMBERS, np.generic)):
             weak.append(weak_dtype(x))
         else:
             (with_axes if x.shape else without).append(x.dtype)
@@ -93,7 +102,7 @@ def remember_two(  # noqa: PLR0912 - the hot path of all operators: in one piece
     t._rg = True
 
 
-def _save(node: Node, mask: int, operands: Any, t: Tensor) -> None:
+def _save(node: Node, mask: int, operands: Arrays, t: Tensor) -> None:
     saved: list[Any] = []
     checks: list[Any] = []
     for k, (tensor, value) in enumerate((*operands, (t, t._value))):
@@ -107,7 +116,7 @@ def _save(node: Node, mask: int, operands: Any, t: Tensor) -> None:
     node.saved, node.checks = tuple(saved), tuple(checks)
 
 
-def _remember_two_slowly(op: Op, t: Tensor, needs: int, x: Any, y: Any, a: Any, b: Any) -> None:
+def _remember_two_slowly(op: Op, t: Tensor, needs: int, x: Array, y: Array, a: Array, b: Array) -> None:
     t._inference = MODES.inference
     if not MODES.grad:
         return
@@ -165,15 +174,16 @@ def of_one_dtype(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def number_as(x: Operand, dtype: np.dtype[Any]) -> Operand:
     """A Python number (or array) in a dtype; integers wrap as PyTorch's do."""
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, np.ndarray):
         return x
+    x = without_its_dtype(x)
     if dtype.kind in "iu" and not isinstance(x, complex):
         return np.array(int(x)).astype(dtype) if -(1 << 63) <= x < 1 << 63 else np.array(int(x), dtype)
     return np.asarray(x, dtype)
 
 
 def _after_casting(function: Callable[..., Any]) -> Callable[..., Any]:
-    def cast_first(a: Any, b: Any, dtype: np.dtype[Any]) -> Any:
+    def cast_first(a: Array, b: Array, dtype: np.dtype[Any]) -> Array:
         return function(a.astype(dtype), b.astype(dtype))
 
     return cast_first
@@ -181,11 +191,20 @@ def _after_casting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def operand(x: Operand) -> Operand:
     """What may stand beside a tensor: a tensor, a number, or an array (then a constant tensor)."""
-    if isinstance(x, Tensor) or (isinstance(x, _NUMBERS) and not isinstance(x, np.generic)):
-        return x
-    if isinstance(x, np.ndarray | np.generic):
-        return wrap(np.asarray(x))
+    if isinstance(x, np.ndarray):
+        return wrap(x)
+    if isinstance(x, (Tensor, *_NUMBERS, np.generic)):
+        return without_its_dtype(x)
     raise TypeError(f"unsupported operand type(s): a tensor and '{type(x).__name__}'")
+
+
+def tensor_beside(x: Operand, other: Operand) -> Tensor:
+    """`x` as a tensor: a number in the dtype that an operation on it and on `other` has."""
+    if isinstance(x, Tensor):
+        return x
+    if isinstance(x, np.ndarray):
+        return wrap(x)
+    return wrap(np.asarray(number_as(x, result_dtype(x, other))))
 
 
 def numbers_of(x: Operand) -> bool:
@@ -203,7 +222,7 @@ def operator_method(  # noqa: C901 - the hot path of all operators: in one piece
     tensor_class = Tensor
     modes, enter, leave = MODES, quiet.enter, quiet.leave
 
-    def method(self: Any, other: Any) -> Any:  # noqa: PLR0912 - likewise
+    def method(self: Operand, other: Operand) -> Operand:  # noqa: PLR0912 - likewise
         a = self._value
         dtype = a.dtype
         kind = type(other)

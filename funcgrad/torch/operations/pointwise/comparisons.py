@@ -21,8 +21,10 @@ from funcgrad.torch.operations.pointwise.arithmetic import (
     numbers_of,
     operand,
     result_dtype,
+    tensor_beside,
 )
-from funcgrad.torch.operations.registry import operation, published, tensor_of
+from funcgrad.torch.operations.registry import operation, published
+from funcgrad.types import Anything, Array, DTypeLike
 
 __all__ = ["compared"]
 
@@ -53,22 +55,25 @@ _COMPARISONS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
 }
 
 
+def _is_complex(x: Operand) -> bool:
+    return x._value.dtype.kind == "c" if isinstance(x, Tensor) else isinstance(x, complex)
+
+
 def require_order(name: str, ordered: bool, *operands: Operand) -> None:
     """Raise NotImplementedError where complex numbers would have to have an order."""
-    if ordered and any(isinstance(x, Tensor) and x._value.dtype.kind == "c" for x in operands):
-        found = next(x for x in operands if isinstance(x, Tensor) and x._value.dtype.kind == "c")
-        kind = found.type()[6:-6]
+    if ordered and any(_is_complex(x) for x in operands):
+        kind = wrap(np.empty((), result_dtype(*operands))).type()[6:-6]
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}'")
 
 
-def _comparison(name: str, function: Any, operator: str, aliases: tuple[str, ...]) -> None:
+def _comparison(name: str, function: Anything, operator: str, aliases: tuple[str, ...]) -> None:
     ordered = name not in ("eq", "ne")
 
-    def comparison(input: Tensor, other: Any) -> Any:
+    def comparison(input: Tensor, other: Operand) -> Operand:
         require_order(name, ordered, input, other)
         return compared(function, input, other)
 
-    def operating(self: Tensor, other: Any) -> Any:
+    def operating(self: Tensor, other: Operand) -> Operand:
         a, kind = self._value, type(other)
         dtype = a.dtype
         if dtype is F32 or dtype is F64:
@@ -94,30 +99,30 @@ setattr(Tensor, "__hash__", lambda self: id(self))  # noqa: B010, PLW0108
 
 
 def _test(name: str, function: Callable[[Any], Any]) -> None:
-    def tested(input: Tensor) -> Any:
+    def tested(input: Tensor) -> Operand:
         return result(evaluated(Op("NotDifferentiable", function), (input._value,), ()))
 
     tested.__name__ = tested.__qualname__ = name
     operation(name)(tested)
 
 
-def _isreal(x: Any) -> Any:
+def _isreal(x: Array) -> Array:
     return np.imag(x) == 0 if x.dtype.kind == "c" else np.ones(x.shape, bool)
 
 
-def _signbit(x: Any) -> Any:
+def _signbit(x: Array) -> Array:
     return np.signbit(x) if x.dtype.kind == "f" else x < 0
 
 
-def _isposinf(x: Any) -> Any:
+def _isposinf(x: Array) -> Array:
     return x == np.inf
 
 
-def _isneginf(x: Any) -> Any:
+def _isneginf(x: Array) -> Array:
     return x == -np.inf
 
 
-def _logical_not(x: Any) -> Any:
+def _logical_not(x: Array) -> Array:
     return np.logical_not(x)
 
 
@@ -140,8 +145,8 @@ def logical_not(input: Tensor) -> Tensor:
     return result(evaluated(Op("NotDifferentiable", _logical_not), (input._value,), ()))
 
 
-def _logical(name: str, function: Any) -> None:
-    def logical(input: Tensor, other: Any) -> Any:
+def _logical(name: str, function: Anything) -> None:
+    def logical(input: Tensor, other: Operand) -> Operand:
         return compared(function, input, other, cast=False)
 
     logical.__name__ = logical.__qualname__ = name
@@ -160,18 +165,18 @@ for _name, _function in _LOGICAL:
 # -- bits -------------------------------------------------------------------------------------------------
 
 
-def _bitwise(name: str, function: Any, operator: str, word: str) -> None:
-    def bitwise(input: Any, other: Any) -> Any:
+def _bitwise(name: str, function: Anything, operator: str, word: str) -> None:
+    def bitwise(input: Operand, other: Operand) -> Operand:
         dtype = result_dtype(input, other)
         if dtype.kind not in "iub":
             raise NotImplementedError(f"\"{word}\" not implemented for '{_word(dtype)}'")
         return compared(function, input, other)
 
-    def operating(self: Tensor, other: Any) -> Any:
+    def operating(self: Tensor, other: Operand) -> Operand:
         return bitwise(self, other) if numbers_of(other) else NotImplemented
 
-    def reversed_operating(self: Tensor, other: Any) -> Any:
-        return bitwise(tensor_of(other), self) if numbers_of(other) else NotImplemented
+    def reversed_operating(self: Tensor, other: Operand) -> Operand:
+        return bitwise(tensor_beside(other, self), self) if numbers_of(other) else NotImplemented
 
     bitwise.__name__ = bitwise.__qualname__ = name
     operation(name, inplace=True)(bitwise)
@@ -180,7 +185,7 @@ def _bitwise(name: str, function: Any, operator: str, word: str) -> None:
     setattr(Tensor, f"__i{operator}__", getattr(Tensor, f"{name}_"))
 
 
-def _word(dtype: Any) -> str:
+def _word(dtype: DTypeLike) -> str:
     return TYPE_NAMES[dtype.name]
 
 
@@ -221,7 +226,7 @@ def isclose(
         if bound < 0:
             raise RuntimeError(f"{word} must be greater than or equal to zero, but got {bound:g}")
 
-    def near(a: Any, b: Any) -> Any:
+    def near(a: Array, b: Array) -> Array:
         return np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
     return compared(near, input, other, cast=False)
@@ -247,7 +252,8 @@ def isin(
     elements: Operand, test_elements: Operand, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Whether each element is among others."""
-    a, b = tensor_of(elements)._value, tensor_of(test_elements)._value
+    a = tensor_beside(elements, test_elements)._value
+    b = tensor_beside(test_elements, elements)._value
     return result(np.isin(a, b, assume_unique=assume_unique, invert=invert))
 
 

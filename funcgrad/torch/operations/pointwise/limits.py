@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.operations.registry import published
+from funcgrad.types import Anything
 
 __all__: list[str] = []
 
@@ -19,7 +18,7 @@ class finfo:
 
     __module__ = "torch"
 
-    def __init__(self, type: Any = None) -> None:
+    def __init__(self, type: Anything = None) -> None:
         found = numpy_dtype(type) if type is not None else SETTINGS.default_dtype
         if found.kind not in "fc":
             raise TypeError(
@@ -47,7 +46,7 @@ class iinfo:
 
     __module__ = "torch"
 
-    def __init__(self, type: Any) -> None:
+    def __init__(self, type: Anything) -> None:
         found = numpy_dtype(type)
         if found.kind not in "iu":
             raise TypeError(

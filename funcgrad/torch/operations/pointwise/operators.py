@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
+from funcgrad.torch.core.dtypes import without_its_dtype
 from funcgrad.torch.core.inplace import in_place
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
@@ -20,14 +22,15 @@ from funcgrad.torch.operations.pointwise.arithmetic import (
     numbers_of,
     operator_method,
     result_dtype,
+    tensor_beside,
 )
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
-from funcgrad.types import Number
+from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.types import Array, DTypeLike, Number
 
 __all__ = ["ADD", "DIV", "MUL", "SUB", "power"]
 
 
-def _refuse_bool_sub(a: Any, b: Any, dtype: np.dtype[Any]) -> None:
+def _refuse_bool_sub(a: Array, b: Array, dtype: np.dtype[Any]) -> None:
     if dtype.kind != "b":
         kinds = [getattr(getattr(x, "_value", x), "dtype", None) for x in (a, b)]
         if any(k is not None and k.kind == "b" for k in kinds) and all(
@@ -50,7 +53,7 @@ _BOOL_SUB = (
 )
 
 
-def _reversed_sub(a: Any, b: Any) -> Any:
+def _reversed_sub(a: Array, b: Array) -> Array:
     return np.subtract(b, a)
 
 
@@ -79,18 +82,18 @@ _mul = Tensor.__mul__
 _div = Tensor.__truediv__
 
 
-def _called(method: Any, name: str, x: Any, y: Any) -> Any:
+def _called(method: Callable[..., Any], name: str, x: Array, y: Array) -> Operand:
     if not isinstance(x, Tensor):
         if not numbers_of(x):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
-        x = tensor_of(x)
+        x = tensor_beside(x, y)
     found = method(x, y)
     if found is NotImplemented:
         raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type(y).__name__}")
     return found
 
 
-def _scaled(other: Any, alpha: Any, like: Any) -> Any:
+def _scaled(other: Operand, alpha: Operand, like: Operand) -> Operand:
     if alpha == 1 and not isinstance(alpha, bool):
         return other
     if isinstance(alpha, float) and result_dtype(like, other).kind in "iub":
@@ -124,11 +127,12 @@ def rsub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     return RSUB.promoted(_scaled(input, alpha, input), other)
 
 
-def _div_floor(a: Any, b: Any, dtype: Any) -> Any:
-    return np.floor(np.true_divide(a.astype(dtype), b.astype(dtype)))
+def _div_floor(a: Array, b: Array, dtype: DTypeLike) -> Array:
+    # Not the quotient rounded down, which is 30 for 3.0 / 0.1: as Python's, PyTorch's comes from a remainder.
+    return np.floor_divide(a.astype(dtype), b.astype(dtype))
 
 
-def _div_trunc(a: Any, b: Any, dtype: Any) -> Any:
+def _div_trunc(a: Array, b: Array, dtype: DTypeLike) -> Array:
     return np.trunc(np.true_divide(a.astype(dtype), b.astype(dtype)))
 
 
@@ -147,10 +151,11 @@ def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> 
         )
     dtype = result_dtype(input, other)
     if dtype.kind in "iub":
-        return _integer_division(tensor_of(input), other, dtype, rounding_mode)
+        return _integer_division(tensor_beside(input, other), other, dtype, rounding_mode)
     chosen = _DIV_FLOOR if rounding_mode == "floor" else _DIV_TRUNC
-    other = tensor_of(other) if isinstance(other, Tensor) else np.asarray(other, dtype)
-    return apply(chosen, (tensor_of(input), other), (dtype,))
+    if not isinstance(other, Tensor):
+        other = np.asarray(other, dtype)
+    return apply(chosen, (tensor_beside(input, other), other), (dtype,))
 
 
 FUNCTIONS["true_divide"] = _div
@@ -158,8 +163,8 @@ setattr(Tensor, "true_divide", _div)  # noqa: B010 - a name among many
 setattr(Tensor, "true_divide_", in_place(_div, "true_divide_"))  # noqa: B010
 
 
-def _integer_division(x: Tensor, y: Any, dtype: Any, mode: str) -> Any:
-    def divided(a: Any, b: Any, dtype: Any) -> Any:
+def _integer_division(x: Tensor, y: Array, dtype: DTypeLike, mode: str) -> Operand:
+    def divided(a: Array, b: Array, dtype: DTypeLike) -> Array:
         a, b = a.astype(dtype), b.astype(dtype)
         if (np.asarray(b) == 0).any():
             raise RuntimeError("ZeroDivisionError")
@@ -180,30 +185,30 @@ def floor_divide(input: Operand, other: Operand) -> Tensor:
     return underived(found, source, "floor_divide")
 
 
-def _rtruediv(self: Tensor, other: Any) -> Any:
+def _rtruediv(self: Tensor, other: Operand) -> Operand:
     if not numbers_of(other):
         return NotImplemented
     return self.reciprocal() * other
 
 
-def _floordiv(self: Tensor, other: Any) -> Any:
+def _floordiv(self: Tensor, other: Operand) -> Operand:
     if not numbers_of(other):
         return NotImplemented
     return floor_divide(self, other)
 
 
-def _rfloordiv(self: Tensor, other: Any) -> Any:
-    return floor_divide(tensor_of(other), self)
+def _rfloordiv(self: Tensor, other: Operand) -> Operand:
+    return floor_divide(tensor_beside(other, self), self) if numbers_of(other) else NotImplemented
 
 
 # -- powers -----------------------------------------------------------------------------------------------
 
 
-def _power_number(x: Any, exponent: Any) -> Any:
+def _power_number(x: Array, exponent: Operand) -> Array:
     return x**exponent
 
 
-def _power(x: Any, y: Any) -> Any:
+def _power(x: Array, y: Array) -> Array:
     if x.dtype.kind in "iu" and y.dtype.kind == "i":
         # Of whole numbers, negative powers of all but 1 and -1 are 0, as in PyTorch.
         low = np.where(abs(x) == 1, x ** (abs(y) % 2), 0)
@@ -233,7 +238,7 @@ def power(input: Operand, exponent: Operand) -> Operand:
     return _POW_BASE.promoted(input, exponent)
 
 
-def _pow(self: Tensor, exponent: Any) -> Any:  # noqa: PLR0911 - a hot path, in one piece
+def _pow(self: Tensor, exponent: Operand) -> Operand:  # noqa: PLR0911 - a hot path, in one piece
     kind = type(exponent)
     if kind is int or kind is float:
         a = self._value
@@ -262,6 +267,7 @@ def _pow(self: Tensor, exponent: Any) -> Any:  # noqa: PLR0911 - a hot path, in 
             elif MODES.inference:
                 t._inference = True
             return t
+    exponent = without_its_dtype(exponent)
     if isinstance(exponent, float | int | complex):
         value = self._value
         kind = value.dtype.kind
@@ -280,7 +286,7 @@ def _pow(self: Tensor, exponent: Any) -> Any:  # noqa: PLR0911 - a hot path, in 
     return POW.promoted(self, exponent)
 
 
-def _rpow(self: Tensor, base: Any) -> Any:
+def _rpow(self: Tensor, base: Operand) -> Operand:
     if not numbers_of(base):
         return NotImplemented
     return _POW_BASE.promoted(base, self)
@@ -294,7 +300,7 @@ _FMOD = Binary("FmodBackward1", np.fmod)
 _FMOD_NUMBER = Binary("FmodBackward0", np.fmod)
 
 
-def _require_nonzero(other: Any, dtype: Any) -> None:
+def _require_nonzero(other: Operand, dtype: DTypeLike) -> None:
     if dtype.kind in "iu" and (np.asarray(getattr(other, "_value", other)) == 0).any():
         raise RuntimeError("ZeroDivisionError")
 
@@ -313,19 +319,19 @@ def fmod(input: Operand, other: Operand) -> Tensor:
     return (_FMOD if isinstance(other, Tensor) else _FMOD_NUMBER).promoted(input, other)
 
 
-def _mod(self: Tensor, other: Any) -> Any:
+def _mod(self: Tensor, other: Operand) -> Operand:
     return FUNCTIONS["remainder"](self, other) if numbers_of(other) else NotImplemented
 
 
-def _rmod(self: Tensor, other: Any) -> Any:
-    return remainder(tensor_of(other), self) if numbers_of(other) else NotImplemented
+def _rmod(self: Tensor, other: Operand) -> Operand:
+    return remainder(tensor_beside(other, self), self) if numbers_of(other) else NotImplemented
 
 
 # -- signs and matrices -----------------------------------------------------------------------------------
 
 
 @op("NegBackward0")
-def _neg(x: Any) -> Any:
+def _neg(x: Array) -> Array:
     return np.negative(x)
 
 
@@ -348,10 +354,10 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-def _in_place_operator(method: Any, name: str) -> Any:
+def _in_place_operator(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     write = in_place(method, name)
 
-    def operator(self: Tensor, other: Any) -> Any:
+    def operator(self: Tensor, other: Operand) -> Operand:
         if not numbers_of(other):
             return NotImplemented
         return write(self, other)

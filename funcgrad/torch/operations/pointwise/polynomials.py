@@ -5,32 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.pointwise.elementwise import as_floating
+from funcgrad.torch.operations.pointwise.rows import as_floating
 from funcgrad.torch.operations.registry import FUNCTIONS, tensor_of
+from funcgrad.types import Array, Option
 
 __all__ = ["POLYNOMIALS"]
 
 Step = Callable[[Any, int, Any, Any], Any]
 
 
-def _chebyshev(x: Any, k: int, p: Any, before: Any) -> Any:
+def _chebyshev(x: Array, k: int, p: Array, before: Array) -> Array:
     return 2 * x * p - before
 
 
-def _hermite(x: Any, k: int, p: Any, before: Any) -> Any:
+def _hermite(x: Array, k: int, p: Array, before: Array) -> Array:
     return 2 * x * p - 2 * k * before
 
 
-def _hermite_of_probability(x: Any, k: int, p: Any, before: Any) -> Any:
+def _hermite_of_probability(x: Array, k: int, p: Array, before: Array) -> Array:
     return x * p - k * before
 
 
-def _laguerre(x: Any, k: int, p: Any, before: Any) -> Any:
+def _laguerre(x: Array, k: int, p: Array, before: Array) -> Array:
     return ((2 * k + 1 - x) * p - k * before) / (k + 1)
 
 
-def _legendre(x: Any, k: int, p: Any, before: Any) -> Any:
+def _legendre(x: Array, k: int, p: Array, before: Array) -> Array:
     return ((2 * k + 1) * x * p - k * before) / (k + 1)
 
 
@@ -54,7 +56,7 @@ _FAMILIES: dict[str, tuple[tuple[float, float], Step, bool]] = {
 def _polynomial(name: str) -> Callable[[Any, Any], Any]:
     (constant, factor), step, is_shifted = _FAMILIES[name]
 
-    def polynomial(input: Any, n: Any) -> Any:
+    def polynomial(input: Operand, n: Option) -> Operand:
         x = as_floating(tensor_of(input, n if isinstance(n, Tensor) and n._value.dtype.kind == "f" else None))
         degrees = tensor_of(n).detach()
         degrees = degrees.trunc() if degrees._value.dtype.kind == "f" else degrees

@@ -78,13 +78,16 @@ class LRScheduler:
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
-            rates = self.get_lr()
+            self._set(self.get_lr())
         else:
             warnings.warn(EPOCH_GIVEN, UserWarning, stacklevel=2)
-            self.last_epoch = epoch
-            closed = getattr(self, "_get_closed_form_lr", None)
-            rates = closed() if closed is not None else self.get_lr()
-        self._set(rates)
+            self.go_to(epoch)
+
+    def go_to(self, epoch: int) -> None:
+        """Set the rates to those of an epoch, by the closed form where there is one."""
+        self.last_epoch = epoch
+        closed = getattr(self, "_get_closed_form_lr", None)
+        self._set(closed() if closed is not None else self.get_lr())
 
     def _set(self, rates: Sequence[Any]) -> None:
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):

@@ -7,9 +7,40 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler
+from funcgrad.torch.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.types import Anything
 
 __all__ = ["ChainedScheduler", "SequentialLR"]
+
+
+def _require_one_optimizer(owner: object, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
+    """Raise where a scheduler is for another optimizer, or has to be given more than a step."""
+    name = type(owner).__name__
+    for k, scheduler in enumerate(schedulers):
+        if not hasattr(scheduler, "optimizer"):
+            raise TypeError(f"{name} at index {k} should have `optimizer` as its attribute.")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ValueError(
+                f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to "
+                "be specified when calling `step`, but got one at index "
+                f"{k} in the given schedulers sequence."
+            )
+        if optimizer is not scheduler.optimizer:
+            raise ValueError(
+                f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
+                f"{type(scheduler).__name__} at index {k} has {scheduler.optimizer}, which is different from "
+                f"{type(optimizer).__name__}."
+            )
+
+
+def _undo_first_step(scheduler: Anything) -> None:
+    """Take back the step that schedulers make when they are made, in all of those inside."""
+    if hasattr(scheduler, "_schedulers"):
+        for inner in scheduler._schedulers:
+            _undo_first_step(inner)
+    elif hasattr(scheduler, "last_epoch"):
+        scheduler.last_epoch -= 1
 
 
 class SequentialLR(LRScheduler):
@@ -22,6 +53,7 @@ class SequentialLR(LRScheduler):
             raise ValueError(
                 "SequentialLR expects at least one scheduler to be chained, but got no scheduler."
             )
+        _require_one_optimizer(self, schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than the number "
@@ -34,15 +66,11 @@ class SequentialLR(LRScheduler):
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
-        for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1
-        self._restart(self._schedulers[0])
-        self._last_lr = self._schedulers[0].get_last_lr()
-
-    @staticmethod
-    def _restart(scheduler: Any) -> None:
-        scheduler._step_count = 0
-        scheduler.step()
+        _undo_first_step(self)
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._step_count = 0
+        first.step()
+        self._last_lr = first.get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch."""
@@ -50,7 +78,7 @@ class SequentialLR(LRScheduler):
         k = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[k]
         if k > 0 and self._milestones[k - 1] == self.last_epoch:
-            scheduler.step(0)
+            scheduler.go_to(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
@@ -75,8 +103,9 @@ class ChainedScheduler(LRScheduler):
             raise ValueError(
                 "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler."
             )
-        self._schedulers = list(schedulers)
         self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        _require_one_optimizer(self, schedulers, self.optimizer)
+        self._schedulers = list(schedulers)
         self._last_lr = self.lrs()
 
     def step(self, epoch: int | None = None) -> None:

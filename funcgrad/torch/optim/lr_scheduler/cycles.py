@@ -9,7 +9,7 @@ from typing import Any
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group, set_momentum, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
-from funcgrad.types import Number
+from funcgrad.types import Anything, Number
 
 __all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
@@ -81,7 +81,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.last_epoch = math.floor(epoch)
         self._set(self.get_lr())
 
-    def _go_to(self, epoch: Any) -> None:
+    def _go_to(self, epoch: Anything) -> None:
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:
@@ -98,8 +98,8 @@ class CyclicLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        base_lr: Any,
-        max_lr: Any,
+        base_lr: Anything,
+        max_lr: Anything,
         step_size_up: int = 2000,
         step_size_down: int | None = None,
         mode: str = "triangular",
@@ -165,13 +165,36 @@ class CyclicLR(LRScheduler):
         ]
 
 
+def _steps_in_all(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
+    """How many steps there are, given one way or the other."""
+    if total_steps is None:
+        if epochs is None or steps_per_epoch is None:
+            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        total_steps = epochs * steps_per_epoch
+    if total_steps <= 0:
+        raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+    return total_steps
+
+
+def _phases(rise: float, last: int, three: bool) -> list[dict[str, Any]]:
+    """The phases of one cycle, by their last step: up, down, and in a third far below the beginning."""
+    phases: list[tuple[float | str, ...]] = [(rise, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
+    if three:
+        phases.append((2 * rise, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+        phases.append((last, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
+    else:
+        phases.append((last, "max_lr", "min_lr", "base_momentum", "max_momentum"))
+    words = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+    return [dict(zip(words, phase, strict=True)) for phase in phases]
+
+
 class OneCycleLR(LRScheduler):
     """The rate up to `max_lr` and down to far below where it began (Smith and Topin, 2019)."""
 
     def __init__(
         self,
         optimizer: Optimizer,
-        max_lr: Any,
+        max_lr: Anything,
         total_steps: int | None = None,
         epochs: int | None = None,
         steps_per_epoch: int | None = None,
@@ -185,12 +208,7 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        if total_steps is None:
-            if epochs is None or steps_per_epoch is None:
-                raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-            total_steps = epochs * steps_per_epoch
-        if total_steps <= 0:
-            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        total_steps = _steps_in_all(total_steps, epochs, steps_per_epoch)
         if not 0 <= pct_start <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
@@ -199,18 +217,7 @@ class OneCycleLR(LRScheduler):
             )
         self.total_steps = total_steps
         self._anneal_func_type = anneal_strategy
-        rise = float(pct_start * total_steps) - 1
-        last = total_steps - 1
-        phases = [(rise, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
-        if three_phase:
-            phases.append((2 * rise, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
-            phases.append((last, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
-        else:
-            phases.append((last, "max_lr", "min_lr", "base_momentum", "max_momentum"))
-        words = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
-        self._schedule_phases: list[dict[str, Any]] = [
-            dict(zip(words, phase, strict=True)) for phase in phases
-        ]
+        self._schedule_phases = _phases(float(pct_start * total_steps) - 1, total_steps - 1, three_phase)
         self.cycle_momentum = cycle_momentum
         highs = for_each_group(max_lr, optimizer, "values for max_lr")
         if last_epoch == -1:

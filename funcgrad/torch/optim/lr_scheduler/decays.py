@@ -9,6 +9,7 @@ from typing import Any
 
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler, for_each_group
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.types import Anything
 
 __all__ = [
     "ConstantLR",
@@ -25,7 +26,7 @@ __all__ = [
 class LambdaLR(LRScheduler):
     """The initial rate times a function of the epoch."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: Anything, last_epoch: int = -1) -> None:
         self.lr_lambdas = for_each_group(lr_lambda, optimizer, "lr_lambdas")
         super().__init__(optimizer, last_epoch)
 

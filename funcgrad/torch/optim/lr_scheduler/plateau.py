@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 from funcgrad.torch.optim.lr_scheduler.base import EPOCH_GIVEN, LRScheduler, copied, for_each_group, set_rate
 from funcgrad.torch.optim.optimizer import Optimizer
-from funcgrad.types import Number
+from funcgrad.types import Anything, Number
 
 __all__ = ["ReduceLROnPlateau"]
 
@@ -25,7 +24,7 @@ class ReduceLROnPlateau(LRScheduler):
         threshold: float = 1e-4,
         threshold_mode: str = "rel",
         cooldown: int = 0,
-        min_lr: Any = 0,
+        min_lr: Anything = 0,
         eps: float = 1e-8,
     ) -> None:
         if factor >= 1.0:
@@ -51,7 +50,8 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self) -> None:
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.mode_worse = math.inf if self.mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 

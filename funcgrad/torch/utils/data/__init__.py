@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.torch.utils.data import dataloader, dataset, sampler
 from funcgrad.torch.utils.data.collating import default_collate, default_convert
 from funcgrad.torch.utils.data.dataloader import DataLoader, get_worker_info
@@ -30,6 +28,7 @@ from funcgrad.torch.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from funcgrad.types import Anything
 
 __all__ = [
     "BatchSampler",
@@ -62,7 +61,7 @@ _INSTEAD = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """What is not here says so by name."""
     if name in _INSTEAD:
         raise AttributeError(f"funcgrad.torch does not support {name!r}: {_INSTEAD[name]}")

@@ -11,14 +11,14 @@ from funcgrad.torch.core.dtypes import ALL_DTYPES
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Tree
+from funcgrad.types import Anything, Tree
 
 __all__ = ["default_collate", "default_convert"]
 
 _WORDS = "batch must contain tensors, numpy arrays, numbers, dicts or lists; found"
 
 
-def _is_text(array: Any) -> bool:
+def _is_text(array: Anything) -> bool:
     return array.dtype.kind in "SUO"
 
 
@@ -43,7 +43,7 @@ def default_collate(batch: Sequence[Any]) -> Tree:
     return _stacked(first, batch)
 
 
-def _stacked(first: Any, batch: Any) -> Any:
+def _stacked(first: Anything, batch: Anything) -> Anything:
     if isinstance(first, Tensor):
         return FUNCTIONS["stack"](list(batch), 0)
     if isinstance(first, np.ndarray | np.generic) and not _is_text(first):
@@ -55,7 +55,7 @@ def _stacked(first: Any, batch: Any) -> Any:
     raise TypeError(f"default_collate: {_WORDS} {getattr(first, 'dtype', type(first))}")
 
 
-def _collated_sequences(first: Any, batch: Any) -> Any:
+def _collated_sequences(first: Anything, batch: Anything) -> Anything:
     if any(len(x) != len(first) for x in batch):
         raise RuntimeError("each element in list of batch should be of equal size")
     columns = [default_collate(column) for column in zip(*batch, strict=True)]
@@ -65,7 +65,7 @@ def _collated_sequences(first: Any, batch: Any) -> Any:
     return _like_sequence(first, columns)
 
 
-def _like_mapping(like: Any, found: dict[Any, Any]) -> Any:
+def _like_mapping(like: Anything, found: dict[Any, Any]) -> Anything:
     try:
         return type(like)(found)
     except TypeError:
@@ -73,7 +73,7 @@ def _like_mapping(like: Any, found: dict[Any, Any]) -> Any:
         return found
 
 
-def _like_sequence(like: Any, found: list[Any]) -> Any:
+def _like_sequence(like: Anything, found: list[Any]) -> Anything:
     try:
         return type(like)(found)
     except TypeError:

@@ -13,8 +13,25 @@ from funcgrad.torch.operations.creating.random import Generator, generator_of
 from funcgrad.torch.utils.data.collating import default_collate, default_convert
 from funcgrad.torch.utils.data.dataset import IterableDataset
 from funcgrad.torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+from funcgrad.types import Anything
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+
+def _require_no_batches(asked: object) -> None:
+    """Raise where batches are asked for that a sampler of them makes."""
+    if asked:
+        raise ValueError(
+            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+        )
+
+
+def _require_no_last_batch(drop_last: bool) -> None:
+    """Raise where examples are not put together, and the last batch is to be left out."""
+    if drop_last:
+        raise ValueError(
+            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
+        )
 
 
 class DataLoader:
@@ -31,7 +48,7 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Anything,
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
@@ -42,7 +59,7 @@ class DataLoader:
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
-        multiprocessing_context: Any = None,
+        multiprocessing_context: Anything = None,
         generator: Generator | None = None,
         *,
         prefetch_factor: int | None = None,
@@ -68,16 +85,10 @@ class DataLoader:
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
-                    "drop_last"
-                )
+            _require_no_batches(batch_size != 1 or shuffle or sampler is not None or drop_last)
             batch_size = None
-        elif batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
-            )
+        elif batch_size is None:
+            _require_no_last_batch(drop_last)
         self.sampler: Any = self._order(shuffle) if sampler is None else sampler
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
@@ -86,7 +97,7 @@ class DataLoader:
         self.batch_sampler: Any = batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
 
-    def _order(self, shuffle: bool | None) -> Any:
+    def _order(self, shuffle: bool | None) -> Anything:
         if self._iterable:
             return itertools.repeat(None)
         if shuffle:
@@ -155,7 +166,7 @@ def _require_workers(
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _require_no_order(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+def _require_no_order(shuffle: Anything, sampler: Anything, batch_sampler: Anything) -> None:
     if shuffle:
         raise ValueError(
             f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"

@@ -34,7 +34,7 @@ class Dataset(Generic[T_co]):
     ``__getitems__(indices)``, where there is one, gives a list of elements at once.
     """
 
-    def __getitem__(self, index: Any) -> T_co:
+    def __getitem__(self, index: Anything) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
     def __add__(self, other: Dataset[Any]) -> ConcatDataset:
@@ -44,7 +44,7 @@ class Dataset(Generic[T_co]):
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Elements one after another: subclasses give ``__iter__``."""
 
-    def __add__(self, other: Dataset[Any]) -> Any:
+    def __add__(self, other: Dataset[Any]) -> Anything:
         return ChainDataset([self, other])
 
 
@@ -60,7 +60,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: Anything) -> tuple[Tensor, ...]:
         return tuple([tensor[index] for tensor in self.tensors])
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class StackDataset(Dataset[Any]):
     """Elements of several datasets side by side: tuples, or dictionaries where they have names."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Anything, **kwargs: Anything) -> None:
         if bool(args) == bool(kwargs):
             raise ValueError(
                 "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, "
@@ -84,7 +84,7 @@ class StackDataset(Dataset[Any]):
             raise ValueError("Size mismatch between datasets")
         (self._length,) = lengths
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Anything) -> Anything:
         if isinstance(self.datasets, dict):
             return {name: part[index] for name, part in self.datasets.items()}
         return tuple([part[index] for part in self.datasets])
@@ -112,7 +112,7 @@ class ConcatDataset(Dataset[Any]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Anything) -> Anything:
         if index < 0:
             if -index > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
@@ -149,11 +149,11 @@ class Subset(Dataset[Any]):
     'c'
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Anything, indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Anything) -> Anything:
         if isinstance(index, list):
             return self.dataset[[self.indices[k] for k in index]]
         return self.dataset[self.indices[index]]

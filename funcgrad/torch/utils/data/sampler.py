@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.creating.random import Generator, default_generator, multinomial
+from funcgrad.types import Anything
 
 __all__ = [
     "BatchSampler",
@@ -40,12 +41,12 @@ def _of_its_own(generator: Generator | None) -> Generator:
     return Generator().manual_seed(int(default_generator.bits.full_range((), np.dtype(np.int64))))
 
 
-def _require_count(name: str, count: Any) -> None:
+def _require_count(name: str, count: Anything) -> None:
     if not isinstance(count, int) or isinstance(count, bool) or count <= 0:
         raise ValueError(f"{name} should be a positive integer value, but got {name}={count}")
 
 
-def _require_flag(replacement: Any) -> None:
+def _require_flag(replacement: Anything) -> None:
     if not isinstance(replacement, bool):
         raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
 
@@ -64,7 +65,7 @@ class SequentialSampler(Sampler[int]):
     [0, 1, 2]
     """
 
-    def __init__(self, data_source: Any) -> None:
+    def __init__(self, data_source: Anything) -> None:
         self.data_source = data_source
 
     def __iter__(self) -> Iterator[int]:
@@ -83,7 +84,7 @@ class RandomSampler(Sampler[int]):
 
     def __init__(
         self,
-        data_source: Any,
+        data_source: Anything,
         replacement: bool = False,
         num_samples: int | None = None,
         generator: Generator | None = None,
@@ -140,7 +141,7 @@ class WeightedRandomSampler(Sampler[int]):
 
     def __init__(
         self,
-        weights: Any,
+        weights: Anything,
         num_samples: int,
         replacement: bool = True,
         generator: Generator | None = None,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from funcgrad.scipy import stats
+from funcgrad.types import Anything
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Anything:
     """A method of the distribution."""
     return getattr(stats.gamma, name)

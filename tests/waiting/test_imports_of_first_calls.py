@@ -1,0 +1,80 @@
+"""What a first call imports is counted: each module is a third of a millisecond that every process waits.
+
+The numbers may fall. One that rises is a decision: what a first gradient does without is imported when it is
+first used, as `Later` or by a table of names.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.numpy import later
+from funcgrad.numpy.tracers import made_inside, mattering
+from funcgrad.tracing.overwriting import DRAWING_METHODS
+from funcgrad.tracing.python.attributes import SERIES
+
+CALLS = {
+    "import": "import numpy, funcgrad",
+    "grad": (
+        "import numpy as np, funcgrad as fg\n"
+        "x = np.linspace(0.0, 1.0, 10)\n"
+        "print(fg.grad(lambda x: np.sum(np.sin(x) * x + x))(x)[0], file=sys.stderr)"
+    ),
+}
+"""Programs of users by name."""
+
+MOST = {"import": 1, "grad": 180}
+"""Modules of this package that each may import."""
+
+SPARED = (
+    *("difflib", "hashlib", "numpy.polynomial", "numpy.random", "scipy", "numba", "llvmlite"),
+    *("funcgrad.api.jit", "funcgrad.api.python.hooks", "funcgrad.compile.runtime.executable"),
+    *("funcgrad.transforms.control.step", "funcgrad.torch", "funcgrad.display"),
+)
+"""What costs milliseconds, and no un-jitted gradient of plain arithmetic has a use for."""
+
+
+@cache
+def imported(call: str) -> frozenset[str]:
+    """The modules that a program has imported in a process of its own."""
+    code = f"import sys\n{CALLS[call]}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return frozenset(done.stdout.split())
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_no_more_modules_are_imported(call: str) -> None:
+    found = sorted(name for name in imported(call) if name.partition(".")[0] == "funcgrad")
+    assert 0 < len(found) <= MOST[call], found
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_is_slow_to_import_is_not_imported(call: str) -> None:
+    assert "numpy" in imported(call)
+    assert not imported(call) & {*SPARED}
+
+
+def test_names_written_out_are_those_of_numpy() -> None:
+    series = {name for name, kind in vars(np.polynomial).items() if isinstance(kind, type)}
+    assert series == SERIES
+    methods = {name for name in dir(np.random.Generator) if not name.startswith("_")}
+    assert methods - {"shuffle"} <= DRAWING_METHODS
+
+
+def test_functions_known_to_be_called_otherwise_are_those_that_are() -> None:
+    assert frozenset(made_inside.CONVERTERS) == mattering.CONVERTED
+    assert frozenset(made_inside.ASKED) == mattering.ASKED
+
+
+@pytest.mark.parametrize("module", later.MODULES)
+def test_names_imported_later_are_those_of_their_modules(module: str) -> None:
+    found = import_module(f"funcgrad.numpy.{module}")
+    assert {*later.MODULES[module]} <= {*vars(found)}
+    assert {*getattr(found, "__all__", ())} <= {*fg.numpy.__all__}
