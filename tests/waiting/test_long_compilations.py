@@ -157,7 +157,7 @@ compiler_process.CompilerProcess.compiled = noted
 def stop():
     assert began.wait(100)
     ELSEWHERE
-    os.kill(os.getpid(), signal.SIGINT)
+    INTERRUPT
 stopping = threading.Thread(target=stop)
 stopping.start()
 try:
@@ -181,12 +181,19 @@ ELSEWHERE = """assert fg.jit(lambda x: x * 4.5)(2.0) == 9.0
     if child == 0:
         os._exit(0 if fg.jit(lambda x: x * 5.5)(2.0) == 11.0 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0"""
+TO_ALL = "os.kill(os.getpid(), signal.SIGINT)"
+# The call that waits is not interrupted, as by a signal that comes just before it.
+TO_ANOTHER_THREAD = "signal.pthread_kill(threading.get_ident(), signal.SIGINT)"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and processes of POSIX")
-@pytest.mark.parametrize("elsewhere", ["pass", ELSEWHERE], ids=["alone", "beside"])
-def test_ctrl_c_while_compiling_is_heard_at_once_and_leaves_nothing_behind(given, elsewhere):
-    script = INTERRUPTED.replace("ELSEWHERE", elsewhere)
+@pytest.mark.parametrize(
+    ("elsewhere", "interrupt"),
+    [("pass", TO_ALL), (ELSEWHERE, TO_ALL), ("pass", TO_ANOTHER_THREAD)],
+    ids=["alone", "beside", "to another thread"],
+)
+def test_ctrl_c_while_compiling_is_heard_at_once_and_leaves_nothing_behind(given, elsewhere, interrupt):
+    script = INTERRUPTED.replace("ELSEWHERE", elsewhere).replace("INTERRUPT", interrupt)
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     lines = ["interrupted 5.0", "forked 0", "at once True []", "no process left"]
@@ -297,7 +304,7 @@ def test_a_process_that_is_killed_at_work_is_an_error(monkeypatch):
         said = inner.stdout.read(len(object_code.READY))
         inner.kill()
         inner.wait()
-        monkeypatch.setattr(inner, "communicate", lambda given: (said, None))
+        monkeypatch.setattr(inner, "communicate", lambda timeout: (said, None))
         with pytest.raises(CompilerProcessError, match="ended with"):
             compile_ir([text], ["run"], process=process)
 

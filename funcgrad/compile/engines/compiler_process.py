@@ -104,7 +104,7 @@ class CompilerProcess:
         """
         if self._process is None:
             return None
-        out, _ = self._process.communicate(None)
+        out = self._said()
         if not out.startswith(READY):
             return None
         if self._process.returncode != 0:
@@ -118,6 +118,20 @@ class CompilerProcess:
                 raise RuntimeError(code)
         return found
 
+    def _said(self) -> bytes:
+        """All that it says until it ends.
+
+        A signal that another thread was given, or that came just before the wait, interrupts no system call:
+        the wait is left every now and then, for Python to hear of it.
+        """
+        assert self._process is not None
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self._process.communicate(timeout=HEARING)[0]
+
+
+HEARING = 0.1
+"""Seconds after which a signal is heard while a compilation is waited for."""
 
 PIPE = 1 << 20
 """Bytes of text that a process is given without being waited for."""
