@@ -11,6 +11,7 @@ import pytest
 import funcgrad as fg
 from funcgrad.errors import ShapeError
 from funcgrad.ops.signal.convolution_plan import Geometry, best_run, computed, plan
+from funcgrad.ops.signal.pooling import WindowArgMax
 
 
 def by_definition(x: Any, w: Any, strides: Any, padding: Any, e: Any, d: Any, groups: int) -> Any:
@@ -243,6 +244,27 @@ def test_max_pool_of_integers_and_nan() -> None:
     assert fg.nn.max_pool(np.array([3, 1, 2, 5]).reshape(1, 4, 1), 2).dtype == np.int64
     out = fg.nn.max_pool(np.array([1.0, np.nan, 2.0, -np.inf, -np.inf, -np.inf]).reshape(1, 6, 1), 2)
     np.testing.assert_array_equal(out[0, :, 0], [np.nan, 2.0, -np.inf])
+
+
+def test_compiled_positions_of_maxima_are_the_first_of_the_largest(rng: np.random.Generator) -> None:
+    """Windows compared along one axis after the other: ties, NaN and padding beside infinities, in one go."""
+    cases = [
+        ((2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1), 0),
+        ((3, 2), (2, 1), ((1, 1), (1, 0)), (1, 1), 0),
+        ((2, 3), (1, 2), ((1, 0), (2, 1)), (2, 1), 1),
+        ((4, 1), (3, 3), ((0, 0), (0, 0)), (1, 2), 1),
+    ]
+    pools = [WindowArgMax(*case) for case in cases]
+    for dtype in (np.float32, np.float64, np.int32):
+        x = rng.integers(-2, 3, (2, 7, 6, 5)).astype(dtype)
+        if x.dtype.kind == "f":
+            for value, share in ((np.nan, 0.1), (-np.inf, 0.4), (-0.0, 0.1)):
+                x[rng.random(x.shape) < share] = value
+        found = fg.jit(lambda x: [pool.bind(x) for pool in pools])(x)
+        for pool, out in zip(pools, found, strict=True):
+            expected = pool.evaluate(x)
+            assert out.dtype == expected.dtype
+            np.testing.assert_array_equal(out, expected)
 
 
 def test_window_in_the_padding_is_refused() -> None:

@@ -38,10 +38,13 @@ def literal_text(atom: Literal) -> str:
     return f"{cast_name(dtype)}({text})"
 
 
+SIMPLE = (0, 0.5, -0.5, 1, -1, 2, -2, np.inf, -np.inf)
+
+
 def is_simple(atom: Literal) -> bool:
     """Whether a number is one of the few that sources spell out."""
     value = atom.value
-    return atom.aval.dtype.kind == "b" or bool(np.isnan(value) or abs(value) in (0, 0.5, 1, 2, np.inf))
+    return atom.aval.dtype.kind == "b" or bool(np.isnan(value) or value in SIMPLE)
 
 
 def wrapped(text: str, dtype: np.dtype[Any]) -> str:

@@ -12,18 +12,18 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.slicing import Pad, Slice
-from funcgrad.ops.arrays.structure import broadcast, reshape, shape_of
+from funcgrad.ops.arrays.structure import broadcast, cast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.elementwise.comparison import greater, isnan
 from funcgrad.ops.elementwise.logic import logical_and, logical_not, logical_or
 from funcgrad.ops.elementwise.selection import where
-from funcgrad.ops.signal.convolution_plan import Geometry, Ints, Pairs
+from funcgrad.ops.signal.convolution_plan import Geometry, Ints, Pairs, dilated
 from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, edge, integers
 from funcgrad.types import Array
 
 MOST_COMPARED = 32
-"""Places of a window up to which kernels compare them one by one."""
+"""Places along the sides of a window, together, up to which kernels compare them one by one."""
 
 
 class WindowArgMax(Primitive):
@@ -101,37 +101,66 @@ class WindowArgMax(Primitive):
         return array.reshape(array.shape + (1,) * self.trailing)
 
     def expansion(self, *inputs: Array) -> Array | None:
-        """The places of a window compared one after the other; None for large windows and cropped inputs."""
+        """Places compared one after the other along one axis at a time, the last first.
+
+        So as many comparisons are made as the sides of a window are long together, and those along the last
+        axis run over neighbours in memory. None for large windows and cropped inputs.
+        """
         (x,) = inputs
-        before, sizes, after = self.split(shape_of(x))
+        shape = shape_of(x)
+        _, sizes, _ = self.split(shape)
         counts = self.geometry.positions(sizes, self.window)
-        offsets = list(product(*[range(n) for n in self.window]))
-        if len(offsets) > MOST_COMPARED or 0 in shape_of(x) or any(min(pair) < 0 for pair in self.padding):
+        if sum(self.window) > MOST_COMPARED or 0 in shape or any(min(pair) < 0 for pair in self.padding):
             return None
-        begins, steps = self.begins_and_steps(sizes, counts)
+        # Half as wide as positions are, like float32: as many of both are computed at once.
+        small = np.dtype(np.int32 if math.prod(sizes) < 2**31 else np.intp)
+        padded = any(max(pair) > 0 for pair in self.padding)
+        best: Any = self.surrounded(x) if padded else x
+        at: Any = None
+        first = np.zeros((), np.intp)
+        for axis in reversed(range(len(sizes))):
+            step = math.prod(sizes[axis + 1 :])
+            first = np.add.outer(first_along(self, axis, counts[axis]) * self.dilation[axis] * step, first)
+            begin = first.astype(small) if padded else None
+            best, at = self.along(axis, best, at, small.type(step), begin)
+        begins, _ = self.begins_and_steps(sizes, counts)
+        return add(cast(at, np.dtype(np.intp)), self.over_trailing(begins))
+
+    def along(
+        self, axis: int, x: Array, at: Array | None, step: Array, begin: Array | None
+    ) -> tuple[Any, Any]:
+        """The largest elements of windows over one axis, and how far from the windows' begin they stand.
+
+        `at` is how far those of `x` stand along later axes, and `begin` how far the first that is not in the
+        padding, if there is any. Of equal elements the one that comes first along this axis is taken, which
+        for windows over all axes is the first in row-major order.
+        """
+        shape = shape_of(x)
+        place = len(shape) - self.trailing - len(self.window) + axis
+        reach = dilated(self.window[axis], self.dilation[axis])
+        count = (shape[place] - reach) // self.strides[axis] + 1
         best: Any = None
-        at: Any = steps.reshape(-1)[0]
-        if any(max(pair) > 0 for pair in self.padding):
-            x = self.surrounded(x)
+        found: Any = None
+        if begin is not None:
             best = np.asarray(lowest(x.aval.dtype), x.aval.dtype)[()]
-            axes = tuple(range(len(before), len(before) + len(counts)))
-            at = broadcast(steps.reshape(-1)[first_places(self, counts)], (*before, *counts, *after), axes)
-        for offset, step in zip(offsets, steps.reshape(-1), strict=True):
-            read = [
-                (k * d, count, s)
-                for k, d, count, s in zip(offset, self.dilation, counts, self.strides, strict=True)
-            ]
-            part = Slice((*everything(before), *read, *everything(after))).get(x)
+            axes = tuple(range(place, place + begin.ndim))
+            found = broadcast(begin, (*shape[:place], count, *shape[place + 1 :]), axes)
+        for k in range(self.window[axis]):
+            read = (k * self.dilation[axis], count, self.strides[axis])
+            part_of = Slice((*everything(shape[:place]), read, *everything(shape[place + 1 :])))
+            part, there = part_of.get(x), step.dtype.type(k * self.dilation[axis]) * step
+            if at is not None:
+                there = add(part_of.get(at), there) if k else part_of.get(at)
             if best is None:
-                best = part
+                best, found = part, there
                 continue
             better = greater(part, best)
             if x.aval.dtype.kind == "f":
                 better = logical_or(better, logical_and(isnan(part), logical_not(isnan(best))))
-            best, at = where(better, part, best), where(better, step, at)
-        if len(offsets) == 1 and not np.ndim(at):
-            at = broadcast(np.asarray(at), shape_of(best), ())
-        return add(at, self.over_trailing(begins))
+            best, found = where(better, part, best), where(better, there, found)
+        if not np.ndim(found):
+            found = broadcast(np.asarray(found), shape_of(best), ())
+        return best, found
 
     def surrounded(self, x: Array) -> Array:
         """`x` with padding that is never chosen: no element is below it."""
@@ -193,11 +222,14 @@ def first_places(pooling: WindowArgMax, counts: Ints) -> Array:
     """The first place in every window that is not in the padding."""
     places: Any = 0
     for axis, (count, k) in enumerate(zip(counts, pooling.window, strict=True)):
-        step, low = pooling.dilation[axis], pooling.padding[axis][0]
-        starts = np.arange(count) * pooling.strides[axis] - low
-        first = np.where(starts < 0, -(starts // step), 0)
-        places = np.add.outer(np.asarray(places) * k, first)
+        places = np.add.outer(np.asarray(places) * k, first_along(pooling, axis, count))
     return places
+
+
+def first_along(pooling: WindowArgMax, axis: int, count: int) -> Array:
+    """`first_places` of windows over one axis."""
+    starts = np.arange(count) * pooling.strides[axis] - pooling.padding[axis][0]
+    return np.where(starts < 0, -(starts // pooling.dilation[axis]), 0)
 
 
 def lowest(dtype: np.dtype[Any]) -> Array:
