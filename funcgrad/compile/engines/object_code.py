@@ -121,9 +121,14 @@ def _optimise(module: Foreign, loops: bool) -> None:
         options.inlining_threshold = 25  # what is called from one place is inlined all the same
     builder = llvm.create_pass_builder(_machine(), options)
     manager = builder.getModulePassManager()
+    # Whether rows of one array overlap is asked before each loop over rows: asked once, before the loop
+    # around it, it is of all rows that they take together, and these overlap wherever an array is changed.
+    llvm.set_option("", "-hoist-runtime-checks=false")
     try:
         manager.run(module, builder)
     finally:
+        # Options are the process's: what others compile here finds LLVM's own.
+        llvm.set_option("", "-hoist-runtime-checks=true")
         _give_back(manager)
 
 
