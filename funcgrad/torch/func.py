@@ -54,7 +54,7 @@ def _own_input(t: Tensor) -> Tensor:
     if t._value.dtype.kind not in "fc":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if t._rg:
-        return t.view_as(t)  # type: ignore[no-any-return]
+        return t.view_as(t)
     return t.detach().requires_grad_()
 
 

@@ -23,8 +23,8 @@ from funcgrad.torch.operations.algebra.factorisations import (
 )
 from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
 from funcgrad.torch.operations.places.selection import norm as _norm_of
-from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
+from funcgrad.torch.operations.results import named
 from funcgrad.types import Array, Arrays, AxisLike, DTypeLike, NormOrder, Number, Option, ShapeLike
 
 __all__ = [

@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from funcgrad.torch.operations.reductions import RETURN_TYPES, named
+from funcgrad.torch.operations.results import RETURN_TYPES, named
 from funcgrad.types import Anything
 
 __all__ = ["RETURN_TYPES"]

@@ -85,10 +85,10 @@ _here.update({name: _here[other] for name, other in _SAME_HERE.items()})
 _here.update(POLYNOMIALS)
 
 __all__ = sorted(  # noqa: PLE0605 - from the table
-    {*_SAME, *_SAME_HERE, *(row.name for row in (*_OF_ONE, *_OF_TWO)), "multigammaln"}
+    {*_SAME, *_SAME_HERE, *POLYNOMIALS, *(row.name for row in (*_OF_ONE, *_OF_TWO)), "multigammaln"}
 )
 
-take_out(_here, [*__all__, *POLYNOMIALS])
+take_out(_here, __all__)
 
 
 def __dir__() -> list[str]:

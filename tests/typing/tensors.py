@@ -33,7 +33,11 @@ def backward() -> None:
     assert gradient is not None
     assert_type(gradient, torch.Tensor)
     assert_type(gradient.shape, torch.Size)
-    print(x.detach().numpy() * 2.0, (x @ x).exp().mean(), x[0])
+    assert_type((x @ x).exp().mean(dim=0, keepdim=True), torch.Tensor)
+    assert_type(torch.softmax(x, dim=0).clamp_(min=0.5), torch.Tensor)
+    assert_type(torch.conv1d(torch.ones(1, 1, 3), torch.ones(1, 1, 2)), torch.Tensor)
+    assert_type(torch.float32, torch.dtype)
+    print(x.detach().numpy() * 2.0, x[0], torch.linalg.norm(x), torch.special.erf(x))
     with torch.no_grad():
         x -= 0.1 * gradient
 

@@ -92,7 +92,7 @@ def test_every_public_name_has_a_type() -> None:
     assert set(fg.__all__) <= imported
 
 
-def test_options_declared_as_fields_have_types(mypy: Callable[..., str], tmp_path: Path) -> None:
+def test_what_tables_and_fields_declare_has_types(mypy: Callable[..., str], tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
         "from funcgrad.torch import nn, ones, optim\n"
@@ -106,9 +106,15 @@ def test_options_declared_as_fields_have_types(mypy: Callable[..., str], tmp_pat
         "nn.MaxPool2d(2, stride=3, ceil_mode=True)\n"
         "nn.MaxPool2d()\n"
         "nn.Softplus(beta='1')\n"
-        "nn.NLLLoss(None, None, 'class')\n",
+        "nn.NLLLoss(None, None, 'class')\n"
+        "from funcgrad import torch\n"
+        "torch.logsumexp(ones(2), axis=0, out=ones(()))\n"
+        "torch.no_such_function\n"
+        "torch.logsumexp(ones(2), dims=0)\n"
+        "ones(2).sum(keep_dims=True)\n"
+        "ones(2).no_such_method()\n",
         encoding="utf-8",
     )
     said = mypy(wrong)
     lines = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
-    assert lines == {4, 5, 6, 7, 8, 10, 11, 12}, said
+    assert lines == {4, 5, 6, 7, 8, 10, 11, 12, 15, 16, 17, 18}, said

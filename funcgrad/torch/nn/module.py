@@ -262,7 +262,7 @@ class Module(Calls, State, Parts):
         def converted(t: Tensor) -> Tensor:
             if t._value.dtype.kind not in "fc":
                 return t
-            return t.to(*args, **kwargs)  # type: ignore[no-any-return]
+            return t.to(*args, **kwargs)
 
         return self._apply(converted)
 
@@ -270,7 +270,7 @@ class Module(Calls, State, Parts):
         """Convert all parameters and buffers to a dtype; returns the module."""
 
         def converted(t: Tensor) -> Tensor:
-            return t.to(dst_type)  # type: ignore[no-any-return]
+            return t.to(dst_type)
 
         return self._apply(converted)
 

@@ -68,6 +68,7 @@ class Buffer(Tensor):
     """A tensor that, as the attribute of a module, is part of its state but is not trained."""
 
     __module__ = "funcgrad.torch.nn"
+    persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Anything:
         if data is None:

@@ -16,8 +16,8 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, method, wrap
 from funcgrad.torch.operations.creating.creation import shape_of
 from funcgrad.torch.operations.creating.random import generator_of
-from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, take_out, with_out
+from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, ArrayLike, AxisLike, Device, DTypeLike, Number, ShapeLike
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ for _name in ("detach", "detach_", "zero_", "fill_", "get_device", "is_same_size
 @published()
 def fill(input: Tensor, value: Number) -> Tensor:
     """A tensor like `input` of one number."""
-    return input.clone().fill_(value)  # type: ignore[no-any-return]
+    return input.clone().fill_(value)
 
 
 @method()

@@ -12,7 +12,7 @@ from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
-from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, Array, Padding, ShapeLike
@@ -123,7 +123,7 @@ def _max_pool(ndim: int) -> Callable[..., Any]:
         dilation: ShapeLike = 1,
         ceil_mode: bool = False,
         return_indices: bool = False,
-    ) -> Operand:
+    ) -> Operands:
         x, is_batch = batched(input, ndim, name)
         window, around, reach = (numbers(v, ndim) for v in (kernel_size, padding, dilation))
         steps = window if stride is None or stride in ([], ()) else numbers(stride, ndim)

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad import nn
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
-from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.nn.functional import pooling
 from funcgrad.torch.nn.functional.convolution import batched, numbers
 from funcgrad.torch.nn.functional.pooling import adaptive_windows, output_sizes
@@ -95,7 +95,7 @@ def _unbatched(outs: Arrays, is_batch: bool, return_indices: bool) -> Array:
 def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
     name = f"adaptive_max_pool{ndim}d"
 
-    def adaptive_max_pool(input: Operand, output_size: ShapeLike, return_indices: bool = False) -> Operand:
+    def adaptive_max_pool(input: Operand, output_size: ShapeLike, return_indices: bool = False) -> Operands:
         x, is_batch = batched(input, ndim, name)
         outs = apply(_ADAPTIVE_MAX[ndim], (x,), (output_sizes(output_size, x, ndim),))
         return _unbatched(outs, is_batch, return_indices)
@@ -126,7 +126,7 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
         output_ratio: ShapeLike = None,
         return_indices: bool = False,
         _random_samples: Array = None,
-    ) -> Operand:
+    ) -> Operands:
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         x, is_batch = batched(input, ndim, name)

@@ -12,8 +12,8 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
-from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, Arrays
 
 __all__ = ["householder_product", "lu_factor", "lu_factor_ex", "lu_of", "lu_solve", "solve_triangular"]

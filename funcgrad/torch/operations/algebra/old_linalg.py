@@ -7,8 +7,8 @@ import warnings
 from funcgrad.later import Later
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything
 
 linalg = Later("funcgrad.torch.linalg")
@@ -21,7 +21,7 @@ def _linalg(name: str) -> Anything:
 
 
 def _renamed(name: str, modern: str) -> None:
-    def old(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
+    def old(input: Tensor, *args: Operand, **kwargs: Anything) -> Operands:
         return _linalg(modern)(input, *args, **kwargs)
 
     old.__name__ = old.__qualname__ = name

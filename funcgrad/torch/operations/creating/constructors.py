@@ -71,7 +71,7 @@ def typed_constructor(name: str, word: str) -> TypedMeta:
 
     def make(cls: Anything, *args: Operand, size: ShapeLike | None = None) -> Tensor:
         if len(args) == 1 and isinstance(args[0], Tensor):
-            return args[0].to(cls.numpy)[...]  # type: ignore[no-any-return]
+            return args[0].to(cls.numpy)[...]
         return finished(made_of(args if size is None else (Size(size),), cls.numpy))
 
     return TypedMeta(f"{word}Tensor", (), {"__new__": make, "numpy": np.dtype(name), "__module__": "torch"})

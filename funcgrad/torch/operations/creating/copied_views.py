@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, alias_of, method
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, with_out
 from funcgrad.types import Anything
@@ -11,7 +11,7 @@ __all__: list[str] = []
 
 
 def _copy_of(name: str) -> None:
-    def copied(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
+    def copied(input: Tensor, *args: Operand, **kwargs: Anything) -> Operands:
         found = getattr(input, name)(*args, **kwargs)
         return tuple([x.clone() for x in found]) if isinstance(found, tuple) else found.clone()
 
@@ -39,7 +39,7 @@ for _name in (
 
 
 def _unsafe(name: str) -> None:
-    def parts(input: Tensor, *args: Operand, **kwargs: Anything) -> Operand:
+    def parts(input: Tensor, *args: Operand, **kwargs: Anything) -> Operands:
         return tuple([_apart(x) for x in getattr(input, name)(*args, **kwargs)])
 
     operation(f"unsafe_{name}")(parts)

@@ -277,7 +277,7 @@ def tensor_split(input: Tensor, indices_or_sections: ShapeLike, dim: int = 0) ->
 
 
 def _directed_split(name: str, dim: int, least: int) -> None:
-    def divided(input: Tensor, indices_or_sections: Index) -> Operand:
+    def divided(input: Tensor, indices_or_sections: Index) -> Operands:
         rank = len(input._value.shape)
         if rank < least:
             raise RuntimeError(

@@ -19,8 +19,8 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype, result_dtype, tensor_beside
 from funcgrad.torch.operations.pointwise.pairs import logaddexp_of
-from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike, Index, NormOrder, Number
 
 __all__ = [
@@ -338,7 +338,7 @@ def _running_extreme(name: str, title: str, larger: Callable[..., Any]) -> None:
     def values(x: Array, index: Index, axis: int) -> Array:
         return np.take_along_axis(x, index, axis)
 
-    def extreme(input: Tensor, dim: int) -> Operand:
+    def extreme(input: Tensor, dim: int) -> Operands:
         at = dim_of(dim, len(input._value.shape))
         if not input._value.shape:
             return named(name)(input.clone(), wrap(np.zeros((), np.int64)))

@@ -179,7 +179,7 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
 @method()
 def resize_as_(self: Tensor, other: Tensor) -> Tensor:
     """The shape of another tensor; what is new is zero."""
-    return self.resize_(other._value.shape)  # type: ignore[no-any-return]
+    return self.resize_(other._value.shape)
 
 
 @method()

@@ -14,8 +14,8 @@ from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.rows import Row, as_floating, of_one, publish, unary
-from funcgrad.torch.operations.reductions import named
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.results import named
 from funcgrad.types import Array, Arrays, Number
 
 __all__: list[str] = []

@@ -1,0 +1,1 @@
+"""Reductions over all or some dimensions."""
