@@ -62,7 +62,7 @@ def test_versions_of_pyenv_are_found(interpreters, tmp_path, monkeypatch):
 def test_every_version_is_printed_the_missing_ones_too():
     command = [sys.executable, str(SCRIPT)]
     lines = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=True
+        command, capture_output=True, text=True, timeout=300, check=True
     ).stdout.splitlines()
     assert [line.split(" ", 1)[0] for line in lines] == ["3.11", "3.12", "3.13", "3.14", "3.14t"]
     for line in lines:

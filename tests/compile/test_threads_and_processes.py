@@ -65,7 +65,7 @@ def in_a_child(work: Callable[[], bool]) -> bool:
         try:
             import signal
 
-            signal.alarm(15)
+            signal.alarm(300)
             fine = work()
         finally:
             os._exit(0 if fine else 1)
@@ -137,21 +137,21 @@ def test_a_slow_trace_does_not_keep_other_threads_waiting() -> None:
     def f(x: Any) -> Any:
         if x.ndim == 2:
             tracing.set()
-            assert go_on.wait(30)
+            assert go_on.wait(300)
         return x * 2.0
 
     slow = threading.Thread(target=f, args=(np.ones((2, 2)),))
     slow.start()
     try:
-        assert tracing.wait(30)
+        assert tracing.wait(300)
         found: list[Any] = []
         quick = threading.Thread(target=lambda: found.append(f(3.0)))
         quick.start()
-        quick.join(10)
+        quick.join(300)
         assert found == [6.0]
     finally:
         go_on.set()
-        slow.join(30)
+        slow.join(300)
 
 
 # -- forks ---------------------------------------------------------------------------------------------------
@@ -195,17 +195,17 @@ def test_a_fork_while_another_thread_records_leaves_the_child_able_to() -> None:
     def f(x: Any) -> Any:
         if not tracing.is_set():
             tracing.set()
-            assert go_on.wait(30)
+            assert go_on.wait(300)
         return x * 2.0
 
     thread = threading.Thread(target=f, args=(1.0,))
     thread.start()
     try:
-        assert tracing.wait(30)
+        assert tracing.wait(300)
         assert in_a_child(lambda: bool(f(3.0) == 6.0))
     finally:
         go_on.set()
-        thread.join(30)
+        thread.join(300)
 
 
 @can_fork
@@ -221,11 +221,11 @@ def test_a_fork_waits_for_locks_that_other_threads_hold(lock: Any) -> None:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert held.wait(30)
+    assert held.wait(300)
     child_is_right = in_a_child(
         lambda: bool(fg.grad(lambda x: np.sum(np.tile(x, os.getpid() % 97 + 1)))(X)[0] > 0)
     )
-    thread.join(30)
+    thread.join(300)
     assert child_is_right
 
 
@@ -257,7 +257,7 @@ def run_with_cache(directory: Path, **environment: str) -> list[str]:
     place = Path(fg.__file__).parent.parent
     given = {**os.environ, "FUNCGRAD_CACHE_DIR": str(directory), "PYTHONPATH": str(place), **environment}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=given, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", SCRIPT], env=given, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().split("|")

@@ -22,7 +22,7 @@ def shown(*cells: str) -> list[str]:
     """What a shell of a process of its own prints for each cell."""
     text = f"CELLS = {[textwrap.dedent(cell).strip() for cell in cells]!r}\n{SCRIPT}"
     command = [sys.executable, "-W", "ignore", "-c", text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("=====\n")[1:]
 

@@ -44,6 +44,6 @@ def test_code_and_its_constants_stay_together(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert (done.stdout, done.returncode) == ("1200\n", 0), done.stderr

@@ -57,7 +57,7 @@ def run_anew(directory: Path) -> list[str]:
         "PYTHONPATH": str(Path(fg.__file__).parent.parent),
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROCESS], env=given, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", PROCESS], env=given, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().split("|")
