@@ -29,8 +29,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # A slow machine says no more than a fast one.
 os.environ.setdefault("FUNCGRAD_NOTICES", "0")
 
-# What is evaluated for long enough is compiled, by the clock: on a busy machine that is anything, and a test that
-# counts kernels or calls would see it. Those of `tests/compile/test_tiering.py` set a time of their own.
+# What is evaluated for long enough is compiled, by the clock: on a busy machine that is anything, and a
+# test that counts kernels or calls would see it. `tests/compile/test_tiering.py` sets times of its own.
 PROMOTION.first = 1e9
 
 # The default everywhere, so that a failure in CI is the same failure at a desk. A first example may

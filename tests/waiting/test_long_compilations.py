@@ -32,7 +32,7 @@ def loss(x):
 
 
 def slow(monkeypatch, seconds=300):
-    """Make LLVM as slow as for a Program of thousands of equations: until something is said, and no longer."""
+    """Make LLVM as slow as for a Program of thousands of equations: until something is said."""
     from funcgrad.compile.runtime import binaries
 
     plain, write, said = binaries.built, waiting_notices._write, threading.Event()
