@@ -10,9 +10,12 @@ import pytest
 from lawbook.numerics import assert_close
 
 import funcgrad as fg
+from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.nests import Nest
 from funcgrad.compile.passes.views import View
+from funcgrad.transforms.simplify import simplify_program
 from tests.soak.programs import random_program
 
 GRID = 2.0 * np.cos(np.arange(16.0)).reshape(4, 4) + 1.0
@@ -86,3 +89,41 @@ def test_no_index_leaves_its_memory_in_random_programs(seed: int) -> None:
     with np.errstate(all="ignore"):
         inexact = tuple([n for n, x in enumerate(args) if np.asarray(x).dtype.kind in "fc"])
         assert check_memory(fg.grad(program.function(), inexact), *args)
+
+
+def likelihood(p: Any, x: Any) -> Any:
+    """What each point gives needs a number that the Program computes behind the first loop's equations."""
+    each = np.log(x) * (p[0] - 1.0)
+    return np.sum(each - np.log(np.exp(p[0]) + np.sqrt(p[1])))
+
+
+def test_a_loop_does_not_wait_for_numbers_that_follow_from_arguments() -> None:
+    program = fg.make_program(fg.value_and_grad(likelihood))(np.array([2.1, 3.3]), np.ones(10_000))
+    kernel = make_kernel(expand(program))
+    assert [step.shape for step in kernel.steps if isinstance(step, Nest) and step.shape] == [(10_000,)]
+    assert kernel.scratch_bytes < 10_000
+
+
+def test_what_is_known_to_be_zero_is_not_computed() -> None:
+    """`log(x)` where x is 0 has the derivative ``1 / x``, which only a second derivative would need."""
+
+    def f(p: Any, x: Any) -> Any:
+        return np.sum(fg.scipy.special.xlogy(p, x))
+
+    program = expand(fg.make_program(fg.grad(f))(2.0, np.ones(5)))
+    assert not [e for e in simplify_program(program).equations if e.primitive.name in ("div", "departure")]
+
+
+@pytest.mark.parametrize("shape", [(6, 50), (50, 6)])
+def test_a_result_under_another_shape_is_not_copied(shape: tuple[int, int]) -> None:
+    def f(x: Any) -> Any:
+        placed = fg.numpy.zeros(300)
+        placed[np.arange(50) * 6] = x
+        return placed.reshape(shape), placed
+
+    kernel = make_kernel(fg.make_program(f)(np.ones(50)))
+    assert [b.nbytes for b in kernel.buffers if b.role == "output"] == [2400, 2400]
+    assert kernel.scratch_bytes == 0
+    whole, flat = fg.jit(f)(np.arange(50.0))
+    assert np.array_equal(whole.reshape(-1), flat)
+    assert not np.shares_memory(whole, flat)

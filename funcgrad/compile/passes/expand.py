@@ -21,6 +21,7 @@ from funcgrad.ops.arrays.slicing import AddToSlice, Pad
 from funcgrad.ops.arrays.structure import Broadcast, Permute, ReduceSum
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
+from funcgrad.ops.elementwise.identity import Departure
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.types import AnyPrimitive, Anything
 
@@ -42,6 +43,8 @@ class Rewriter:
         self.equations: list[Equation] = []
         self.captured: list[Any] = []
         self.source: Any = None
+        self.zeros: set[Var] = set()
+        """What is known to be the number 0 everywhere."""
 
     def __call__(self, primitive: AnyPrimitive, *inputs: Atom) -> Var:
         """The result of a new equation."""
@@ -245,9 +248,19 @@ def ordered(primitive: AnyPrimitive, x: Var, y: Var) -> tuple[Var, Var]:
     return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
 
 
+def rewrite_departure(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """Where no derivative is taken any more it is the number 0."""
+    aval = equation.outputs[0].aval
+    zero = rewriter(Broadcast(aval.shape, ()), rewriter.number(0, aval.dtype))
+    rewriter.zeros.add(zero)
+    return [zero]
+
+
 def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """A product with a finite number keeps zeros by itself."""
-    _, factor = equation.inputs
+    """A product with a finite number keeps zeros by itself, and one of a known zero is 0."""
+    first, factor = equation.inputs
+    if first in rewriter.zeros and first.aval.shape == equation.outputs[0].aval.shape:
+        return [first]
     if not isinstance(factor, Literal) or not np.isfinite(factor.value):
         return None
     return [rewriter(mul, *equation.inputs)]
@@ -260,6 +273,7 @@ def rewrite_scan(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | Non
 
 
 REWRITES: dict[type, Rewrite] = {
+    Departure: rewrite_departure,
     StrongZeroMul: rewrite_strong_zero,
     DotGeneral: rewrite_contraction,
     StrongZeroDot: rewrite_contraction,

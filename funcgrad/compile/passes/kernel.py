@@ -52,6 +52,7 @@ from funcgrad.compile.passes.dividing import (
 from funcgrad.compile.passes.fusion import Joined, joined_steps
 from funcgrad.compile.passes.memory import scratch_offsets
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.passes.scalars_first import scalars_first
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
 from funcgrad.compile.passes.tiling import tiled_steps
 from funcgrad.compile.passes.uses import count_uses
@@ -156,7 +157,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
         define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), prologue)
     for v, array in program.captured:
         define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "captured", array), prologue)
-    scheduler.run(program)
+    scheduler.run(scalars_first(program))
     for k, atom in enumerate(program.outputs):
         store_output(scheduler, atom, k)
     without_dead_statements(scheduler.steps)
@@ -215,15 +216,11 @@ def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
     local = scheduler.local
     aval = atom.aval
     node = None if isinstance(atom, Literal) else scheduler.nodes[atom]
-    if (
-        node is not None
-        and node.view is not None
-        and node.view.is_whole
-        and node.view.buffer.role == "scratch"
-    ):
+    kept = scheduler.view_in_memory(atom)
+    if kept is not None and kept.is_whole and kept.buffer.role == "scratch":
         # It has been stored already, in memory of our own: that is the result.
-        node.view.buffer.role, node.view.buffer.source = "output", k
-        node.view.buffer.shape = aval.shape
+        kept.buffer.role, kept.buffer.source = "output", k
+        kept.buffer.shape = aval.shape
         return
     buffer = local.block(local.fresh("out"), aval.dtype, aval.size, "output", k)
     buffer.shape = aval.shape

@@ -386,6 +386,15 @@ class Scheduler:
         assert view is not None, "a reshape that needs a copy was left for later"
         return view
 
+    def view_in_memory(self, atom: Atom) -> View | None:
+        """The elements where they have been stored already, moved or not; None where they have not."""
+        moves: tuple[Any, ...] = ()
+        while isinstance(atom, Var) and self.nodes[atom].source is not None:
+            moves = (self.nodes[atom].move, *moves)
+            atom = self.nodes[atom].source  # type: ignore[assignment]
+        view = None if isinstance(atom, Literal) else self.nodes[atom].view
+        return None if view is None else moved(view, moves)
+
     def contiguous(self, atom: Atom) -> View:
         """The elements in memory, in row-major order."""
         view = self.stored(atom)

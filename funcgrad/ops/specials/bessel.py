@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.elementwise.comparison import equal, greater
-from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.identity import departure
 from funcgrad.ops.elementwise.magnitude import sign
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
@@ -51,7 +51,7 @@ def ive_by_z(out: Array, v: Array, z: Array) -> Array:
 
 def decay(out: Array, z: Array) -> Array:
     """What a function times ``exp(-|z|)`` loses, ``sign(z) out``; at 0 its derivative is the mean of both."""
-    kink = where(equal(z, 0.0), z - stop_gradient(z), 0.0)
+    kink = where(equal(z, 0.0), departure(z), 0.0)
     return sign(z) * out - kink * out
 
 

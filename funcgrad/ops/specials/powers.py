@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.ops.elementwise.arithmetic import strong_product, strong_zero_mul
 from funcgrad.ops.elementwise.comparison import equal, greater, isnan, less, not_equal
 from funcgrad.ops.elementwise.elementary import log, log1p
-from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.identity import departure
 from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.magnitude import sign
 from funcgrad.ops.elementwise.selection import where
@@ -37,7 +37,7 @@ def logarithm(x: Array) -> Array:
 
 def falling(x: Array) -> Array:
     """Minus infinity, with the derivative of ``log(x)``: what that is where x is 0."""
-    return strong_zero_mul(x - stop_gradient(x), reciprocal(x)) - math.inf
+    return strong_zero_mul(departure(x), reciprocal(x)) - math.inf
 
 
 def share(x: Array, y: Array) -> Array:
@@ -47,7 +47,7 @@ def share(x: Array, y: Array) -> Array:
 
 def steep(x: Array, n: Array) -> Array:
     """0, with the derivative by x that ``x**(n+1) log(x)`` has where x is 0: minus infinity up to n = 0."""
-    return strong_zero_mul(x - stop_gradient(x), where(greater(n, 0.0), 0.0, -math.inf))
+    return strong_zero_mul(departure(x), where(greater(n, 0.0), 0.0, -math.inf))
 
 
 # -- powers ------------------------------------------------------------------------------------------------

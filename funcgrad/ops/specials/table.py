@@ -20,7 +20,7 @@ from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.ops.elementwise.comparison import isfinite, isinf
-from funcgrad.ops.elementwise.identity import stop_gradient
+from funcgrad.ops.elementwise.identity import departure
 from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Pointwise, ufunc_dtypes
@@ -195,12 +195,12 @@ def level_far_away(rule: Partial, out: Array, primals: Sequence[Any]) -> Array:
 
 def undefined(x: Array) -> Array:
     """0, with the derivative NaN by `x`, where one depends on more than the point."""
-    return strong_zero_mul(x - stop_gradient(x), math.nan)
+    return strong_zero_mul(departure(x), math.nan)
 
 
 def infinitely(x: Array) -> Array:
     """0, with an infinite derivative by `x`, which is 0 where x stands still."""
-    return strong_zero_mul(x - stop_gradient(x), math.inf)
+    return strong_zero_mul(departure(x), math.inf)
 
 
 def nowhere(*arguments: Array) -> Array:
