@@ -88,6 +88,47 @@ def test_what_is_not_known_by_sight_is_walked() -> None:
         assert straight_call(lambda x: (x,), structure, fg.tree.structure(0)) is None
 
 
+class Scaled:
+    """A class of the user's: two children, and a name beside them."""
+
+    def __init__(self, x: Any, y: Any, name: Any) -> None:
+        self.x, self.y, self.name = x, y, name
+
+
+fg.tree.register_node(Scaled, lambda s: ((s.x, s.y), s.name), lambda name, parts: Scaled(*parts, name))
+
+
+def test_registered_classes_are_taken_apart_by_what_was_registered() -> None:
+    given = Scaled(1.0, [2.0], "first")
+    structure = fg.tree.structure(((given,), {}))
+    call = straight_call(lambda x, y: (y, x), structure, fg.tree.structure(given))
+    assert call is not None
+    found = call((given,), {})
+    assert (found.x, found.y, found.name) == (2.0, [1.0], "first")
+    for other in (Scaled(1.0, [2.0], "second"), Scaled(1.0, 2.0, "first"), (1.0, [2.0])):
+        assert call((other,), {}) is NotImplemented
+    # What cannot be compared is left to who says so.
+    assert call((Scaled(1.0, [2.0], np.arange(2.0)),), {}) is NotImplemented
+
+
+def test_modules_are_walked_as_their_methods_say() -> None:
+    """Shared parts count once, parameters stand before buffers, and methods of the user's are asked."""
+    nn = fg.torch.nn
+    shared = nn.Linear(2, 2)
+
+    class Named(nn.Module):  # type: ignore[misc, name-defined]
+        def named_buffers(self, *args: Any, **kwargs: Any) -> Any:
+            return iter(())
+
+    for cls in (nn.Module, Named):
+        model = cls()
+        model.first, model.again, model.norm = shared, nn.Sequential(shared, nn.ReLU()), nn.BatchNorm1d(2)
+        model.again.tied = shared.weight
+        names, tensors = model._named_tensors()
+        expected = [*model.named_parameters(), *model.named_buffers()]
+        assert list(zip(names, map(id, tensors), strict=True)) == [(name, id(x)) for name, x in expected]
+
+
 def test_results_of_any_kind_are_made() -> None:
     result = fg.tree.structure((OrderedDict(b=0, a=0), Model(0, None)))
     call = straight_call(lambda x: (x, x, x), fg.tree.structure(((0,), {})), result)

@@ -182,10 +182,12 @@ class JittedFunction(TransformedFunction[P, R]):
         static, dynamic = self._divided(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
         latest = self._latest.get((static, treedef))
-        if latest is not None and not latest.checked:
+        if latest is not None and lie_in_rows(leaves, latest.in_rows):
             latest.copies.refresh()
             out = latest.executable.call(*leaves)
             if out is not NotImplemented:
+                if latest.checked:
+                    return self._checked(latest, leaves, out, args, kwargs)
                 if not static and not len(latest.copies):
                     self._straight = latest.straight(treedef)
                 return tree.unflatten(latest.out_tree, out)
@@ -222,11 +224,12 @@ class JittedFunction(TransformedFunction[P, R]):
             recorder.native = True
             outs = inline(recorder, found.program, leaves)
             return self._checked(found, leaves, outs, args, kwargs)
+        if not found.guarded:
+            if len(self._latest) >= MOST_KINDS:
+                self._latest.clear()
+            self._latest[kind] = found
         if found.checked:
             return self._checked(found, leaves, found.executable.run(*leaves), args, kwargs)
-        if len(self._latest) >= MOST_KINDS:
-            self._latest.clear()
-        self._latest[kind] = found
         if not kind[0] and not kwargs:
             self._remember(found, kind[1], len(args))
         return tree.unflatten(found.out_tree, found.executable.run(*leaves))

@@ -15,6 +15,7 @@ from funcgrad.tree.nodes import (
     DICT,
     LIST,
     TUPLE,
+    CustomNode,
     DataclassNode,
     NamedTupleNode,
     NodeType,
@@ -141,6 +142,24 @@ class _Writer:
         self.refuse(f"type({name}) is not {self.named(node_type.cls)}")
         return self.all_taken(children, [f"{name}.{field}" for field in node_type.data_fields])
 
+    def custom(self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str) -> bool:
+        """An object of a registered class, taken apart by what was registered."""
+        self.refuse(f"type({name}) is not {self.named(node_type.cls)}")
+        self.names += 1
+        held, static = f"t{self.names}", f"a{self.names}"
+        self.lines.append(f"{held}, {static} = {self.named(node_type.flatten)}({name})")
+        known = self.named(aux)
+        self.refuse(
+            f"len({held}) != {len(children)} or ({static} is not {known} and not {static} == {known})"
+        )
+        if is_row(children):
+            self.leaves.append(f"*{held}")
+            return True
+        parts = [f"{held}_{k}" for k in range(len(children))]
+        if parts:
+            self.lines.append(f"{', '.join(parts)}, = {held}")
+        return self.all_taken(children, parts)
+
     def all_taken(self, children: list[TreeDef], names: list[str]) -> bool:
         """Take children apart; whether all of it can be written."""
         return all(self.take(child, name) for child, name in zip(children, names, strict=True))
@@ -170,6 +189,8 @@ class _Writer:
         if isinstance(node_type, DataclassNode) and is_called_with_fields(node_type):
             return self.called(node_type, aux, parts)
         inside = f"({''.join(part + ', ' for part in parts)})"
+        if isinstance(node_type, CustomNode):
+            return f"{self.named(node_type.from_children)}({self.named(aux)}, {inside})"
         if isinstance(node_type, NamedTupleNode):
             return f"{self.named(node_type.make)}({inside})"
         return f"{self.named(node_type.unflatten)}({self.named(aux)}, {inside})"
@@ -198,7 +219,7 @@ class _Writer:
             self.made_leaves = 0
             expression, names = self.made(result, [f"out[{k}]" for k in range(len(names))]), []
         lines = ["def straight(args, kwargs):", "    try:", *[f"        {line}" for line in self.lines]]
-        lines += ["    except (KeyError, AttributeError):", "        return NotImplemented"]
+        lines += ["    except (KeyError, AttributeError, ValueError):", "        return NotImplemented"]
         lines += [
             f"    out = call({', '.join(self.leaves)})",
             "    if out is NotImplemented:",
@@ -218,4 +239,5 @@ _TAKES: Mapping[type[NodeType], Callable[..., bool]] = {
     type(DICT): _Writer.mapping,
     NamedTupleNode: _Writer.named_tuple,
     DataclassNode: _Writer.record,
+    CustomNode: _Writer.custom,
 }

@@ -49,7 +49,7 @@ class Specialization:
 
     __slots__ = (
         *("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program"),
-        *("in_rows", "recurred", "written"),
+        *("_has_straight", "in_rows", "recurred", "written"),
     )
 
     def __init__(
@@ -80,6 +80,7 @@ class Specialization:
         """Whether a path has been taken a second time: only then it is compiled."""
         self._executable: Any = None
         self._straight: Callable[..., Any] | None = None
+        self._has_straight = False
 
     @property
     def checked(self) -> bool:
@@ -101,8 +102,10 @@ class Specialization:
 
     def straight(self, arguments: Anything) -> Callable[..., Any] | None:
         """The native code as a function of arguments and keyword arguments of this structure."""
-        if self._straight is None:
+        if not self._has_straight:
+            # None as well is an answer, which every call would wait for.
             self._straight = straight_call(self.executable.call, arguments, self.out_tree)
+            self._has_straight = True
         return self._straight
 
     def tried(self, values: Sequence[Any]) -> Sequence[Any] | None:

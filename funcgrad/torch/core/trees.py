@@ -42,8 +42,8 @@ class _Model:
 
 
 def _flatten_module(module: Anything) -> Anything:
-    named = [*module.named_parameters(), *module.named_buffers()]
-    return tuple([x for _, x in named]), (_Model(module), tuple([name for name, _ in named]), module.training)
+    names, tensors = module._named_tensors()
+    return tuple(tensors), (_Model(module), tuple(names), module.training)
 
 
 def _copied_module(module: Anything) -> Anything:

@@ -121,10 +121,53 @@ class Parts:
         """The buffers of this module and those below it, with their paths."""
         yield from self._named_members("_buffers", prefix, recurse, remove_duplicate)
 
+    def _named_tensors(self) -> tuple[list[str], list[Tensor]]:
+        """The paths and the tensors of `named_parameters` and then of `named_buffers`.
+
+        Every call of a compiled step waits for them, and this is one walk where those are four generators
+        deep. Where a class has methods of its own in their place, these are asked.
+        """
+        names: tuple[list[str], list[str]] = [], []
+        tensors: tuple[list[Any], list[Any]] = [], []
+        this: Any = self
+        walked = all(getattr(type(self), name) is getattr(Parts, name) for name in _WALKS)
+        if walked and _walk(this, "", set(), set(), (names, tensors)):
+            return names[0] + names[1], tensors[0] + tensors[1]
+        named = [*self.named_parameters(), *self.named_buffers()]
+        return [name for name, _ in named], [x for _, x in named]
+
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers of this module and those below it."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
+
+
+_NamesAndTensors = tuple[tuple[list[str], list[str]], tuple[list[Any], list[Any]]]
+
+_WALKS = ("named_parameters", "named_buffers", "named_modules", "_named_members")
+_TABLES = ("_parameters", "_buffers")
+
+
+def _walk(
+    module: Module, prefix: str, seen: set[Any], taken: set[tuple[int, int]], found: _NamesAndTensors
+) -> bool:
+    """Append the paths and tensors of a module and of those below it; False where a class walks otherwise."""
+    if module in seen:
+        return True
+    if type(module).named_modules is not Parts.named_modules:
+        return False
+    seen.add(module)
+    held = module.__dict__
+    for k, table in enumerate(_TABLES):
+        for name, x in held[table].items():
+            if x is not None and (k, id(x)) not in taken:
+                taken.add((k, id(x)))
+                found[0][k].append(prefix + name)
+                found[1][k].append(x)
+    for name, child in held["_modules"].items():
+        if child is not None and not _walk(child, f"{prefix}{name}.", seen, taken, found):
+            return False
+    return True
 
 
 def joined(path: str, name: str) -> str:
