@@ -28,7 +28,8 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.batch import vmap
     from funcgrad.api.control_flow.associative import associative_scan
     from funcgrad.api.control_flow.callback import pure_callback
-    from funcgrad.api.control_flow.control import cond, fori_loop, scan, switch, while_loop
+    from funcgrad.api.control_flow.choices import cond, switch
+    from funcgrad.api.control_flow.loops import fori_loop, scan, while_loop
     from funcgrad.api.control_flow.refs import freeze, new_ref
     from funcgrad.api.derivatives.differentiate import (
         jvp,
@@ -138,7 +139,8 @@ _NAMES = {
     "api.control_flow.callback": ("pure_callback",),
     "api.rules.checkpoint_policies": ("checkpoint_name",),
     "api.rules.closures": ("closure_convert", "custom_gradient"),
-    "api.control_flow.control": ("cond", "fori_loop", "scan", "switch", "while_loop"),
+    "api.control_flow.choices": ("cond", "switch"),
+    "api.control_flow.loops": ("fori_loop", "scan", "while_loop"),
     "api.rules.custom": ("checkpoint", "custom_jvp", "custom_vjp"),
     "api.derivatives.differentiate": ("jvp", "linear_transpose", "linearize", "stop_gradient", "vjp"),
     "api.derivatives.gradients": ("grad", "value_and_grad"),

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.control_flow import control
+from funcgrad.api.control_flow import loops
 from funcgrad.api.control_flow.control_types import as_operand
 from funcgrad.api.jit import jit
 from funcgrad.errors import MissingExtraError
@@ -144,12 +144,12 @@ def scan(
     """
     leaves, x_tree = tree.flatten(xs)
     avals = [aval_of_any(as_operand(x, "scan", "xs")) for x in leaves]
-    trips = control.common_length("scan", avals, x_tree, length)
+    trips = loops.common_length("scan", avals, x_tree, length)
     if not trips or not values_exist((init, leaves)):
-        return control.scan(f, init, xs, length, reverse)
+        return loops.scan(f, init, xs, length, reverse)
 
     def piece(carry: Tree, rows: Tree, n: int) -> Tree:
-        return control.scan(f, carry, rows, n, reverse)
+        return loops.scan(f, carry, rows, n, reverse)
 
     piece.__name__ = getattr(f, "__name__", "scan")
     run = piece if active_recorder() is not None else jit(piece, static_argnums=2)
@@ -210,7 +210,7 @@ def while_loop(
     128.0
     """
     if not values_exist(init_val):
-        return control.while_loop(cond_fun, body_fun, init_val)
+        return loops.while_loop(cond_fun, body_fun, init_val)
 
     def piece(state: Tree, stop: Array) -> Tree:
         def goes_on(state: Tree) -> Array:
@@ -222,7 +222,7 @@ def while_loop(
             return state[0] + 1, body_fun(state[1])
 
         step.__name__ = getattr(body_fun, "__name__", "body")
-        return control.while_loop(goes_on, step, state)
+        return loops.while_loop(goes_on, step, state)
 
     piece.__name__ = getattr(body_fun, "__name__", "while_loop")
     run = piece if active_recorder() is not None else jit(piece)

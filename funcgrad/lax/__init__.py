@@ -2,7 +2,8 @@
 
 from funcgrad.api.absent import missing
 from funcgrad.api.control_flow.associative import associative_scan
-from funcgrad.api.control_flow.control import cond, fori_loop, scan, switch, while_loop
+from funcgrad.api.control_flow.choices import cond, switch
+from funcgrad.api.control_flow.loops import fori_loop, scan, while_loop
 from funcgrad.api.control_flow.mapping import map  # noqa: A004 - lax's name
 from funcgrad.api.derivatives.differentiate import stop_gradient
 from funcgrad.lax import (

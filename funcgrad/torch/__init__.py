@@ -61,14 +61,8 @@ from funcgrad.torch.core.backward.grad_mode import (  # noqa: E402
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operands
-
-    # For editors: these are among the functions that `_FUNCTIONS` holds.
-    from funcgrad.torch.operations.creating.creation import arange as arange
-    from funcgrad.torch.operations.creating.creation import eye as eye
-    from funcgrad.torch.operations.creating.creation import from_numpy as from_numpy
-    from funcgrad.torch.operations.creating.creation import full as full
-    from funcgrad.torch.operations.creating.creation import linspace as linspace
-    from funcgrad.torch.operations.creating.creation import tensor as tensor
+    from funcgrad.torch.operations.creating.data import from_numpy as from_numpy
+    from funcgrad.torch.operations.creating.data import tensor as tensor
 
 globals().update(_ALL_DTYPES | _NAMED_ONLY)
 globals().update({short: _ALL_DTYPES[name] for short, name in _ALIASES.items()})

@@ -96,12 +96,8 @@ from funcgrad.torch.nn.functional import selu as selu
 from funcgrad.torch.nn.functional import threshold as threshold
 from funcgrad.torch.nn.functional import triplet_margin_loss as triplet_margin_loss
 from funcgrad.torch.operations.creating.conversion import device as device
-from funcgrad.torch.operations.creating.creation import arange as arange
-from funcgrad.torch.operations.creating.creation import eye as eye
-from funcgrad.torch.operations.creating.creation import from_numpy as from_numpy
-from funcgrad.torch.operations.creating.creation import full as full
-from funcgrad.torch.operations.creating.creation import linspace as linspace
-from funcgrad.torch.operations.creating.creation import tensor as tensor
+from funcgrad.torch.operations.creating.data import from_numpy as from_numpy
+from funcgrad.torch.operations.creating.data import tensor as tensor
 from funcgrad.torch.operations.creating.random import Generator as Generator
 from funcgrad.torch.operations.pointwise.limits import finfo as finfo
 from funcgrad.torch.operations.pointwise.limits import iinfo as iinfo
@@ -250,6 +246,16 @@ def any(
     *,
     axis: AxisLike = ...,
     out: Tensor | None = None,
+) -> Tensor: ...
+def arange(
+    start: Number,
+    end: Number = None,
+    step: Number = 1,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+    **options: Anything,
 ) -> Tensor: ...
 def arccos(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def arccos_(self: Tensor) -> Tensor: ...
@@ -555,6 +561,15 @@ def expand_copy(
 ) -> Tensor: ...
 def expm1(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def expm1_(self: Tensor) -> Tensor: ...
+def eye(
+    n: _int,
+    m: _int | None = None,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+    **options: Anything,
+) -> Tensor: ...
 def feature_alpha_dropout_(self: Tensor, *args: Operand, **kwargs: Anything) -> Tensor: ...
 def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 def feature_dropout_(self: Tensor, p: _float, train: _bool) -> Tensor: ...
@@ -592,6 +607,15 @@ def frobenius_norm(
 def from_dlpack(source: Operand, **options: object) -> Tensor: ...
 def frombuffer(
     buffer: Anything, *, dtype: DTypeLike, count: _int = -1, offset: _int = 0, requires_grad: _bool = False
+) -> Tensor: ...
+def full(
+    size: ShapeLike,
+    fill_value: Number,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+    **options: Anything,
 ) -> Tensor: ...
 def full_like(
     input: Tensor,
@@ -781,6 +805,16 @@ def less_equal(input: Tensor, other: Operand, *, out: Tensor | None = None) -> T
 def less_equal_(self: Tensor, other: Operand) -> Tensor: ...
 def lgamma(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def lgamma_(self: Tensor) -> Tensor: ...
+def linspace(
+    start: Number,
+    end: Number,
+    steps: _int,
+    *,
+    dtype: DTypeLike = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+    **options: Anything,
+) -> Tensor: ...
 def log(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def log10(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def log10_(self: Tensor) -> Tensor: ...

@@ -267,10 +267,6 @@ def vector_norm(
     return _norm_of(x, float(ord), dim, keepdim, dtype)
 
 
-_MATRIX_NORM = Op("LinalgMatrixNormBackward0", _formulas.matrix_norm)
-_FRO = Op("LinalgVectorNormBackward0", _formulas.matrix_norm)
-
-
 def matrix_norm(
     A: Tensor,
     ord: NormOrder = "fro",

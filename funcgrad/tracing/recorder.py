@@ -94,8 +94,7 @@ class Recorder:
     def __init__(self, name: str, transform: str = "", location: Anything = None) -> None:
         outer = _active.get()
         taken = DERIVATIVES.get(transform, 0) if location is None else 0
-        self.level: int = 0
-        self.derivatives: int = taken
+        self.level, self.derivatives = 0, taken
         """How many derivatives this trace and those around it will take of what is recorded here."""
         self.copied: dict[int, tuple[Any, Any]] | None = {} if transform == "jit" else None
         """Where arrays are captured as they are, since compiled code reads them at every call: the copies of
@@ -104,13 +103,12 @@ class Recorder:
             self.level, self.derivatives = outer.level + 1, max(outer.derivatives + taken, 0)
             if outer.copied is not None:
                 self.copied = outer.copied
-        self.name, self.transform = name, transform
         self.native = False
         """Whether a compiled function has been recorded: what becomes of this is compiled as well."""
         self.closed = self.differentiated = False
         """Whether the trace has ended, and whether a derivative has been taken inside of it."""
-        self.location = location
-        """Where derived operations come from; None while the user's own function runs."""
+        self.name, self.transform, self.location = name, transform, location
+        """The last one: where derived operations come from; None while the user's own function runs."""
         self.steps: list[Any] = []
         self.avals: list[Aval] = []
         self.sources: list[Any] = []

@@ -1,4 +1,4 @@
-"""What the functions given to control flow may return: the checks behind `funcgrad.api.control_flow.control`.
+"""What the functions given to control flow may return: the checks behind `funcgrad.api.control_flow`.
 
 Owns the recording of such a function, and the types its results must have: a body must keep the type of what
 it is handed, branches must agree. Python scalars give way to what they meet, as everywhere.
@@ -162,9 +162,6 @@ def with_output_dtypes(program: Program, targets: Sequence[Aval]) -> Program:
             cast(x, a.dtype) if x.aval.dtype != a.dtype else x for x, a in zip(outs, targets, strict=True)
         ]
         return recorder.program([t._index for t in inputs], [recorder.index_of(x) for x in converted])
-
-
-# -- types ---------------------------------------------------------------------------------------------------
 
 
 def joined(one: Aval, other: Aval) -> Aval | None:

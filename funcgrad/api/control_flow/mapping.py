@@ -7,8 +7,8 @@ from typing import Any
 
 from funcgrad import tree
 from funcgrad.api.batch import vmap
-from funcgrad.api.control_flow.control import common_length, scanned
 from funcgrad.api.control_flow.control_types import as_operand
+from funcgrad.api.control_flow.loops import common_length, scanned
 from funcgrad.api.python.functions import recordable_by_default
 from funcgrad.ops.arrays.movement import concatenate, take_span
 from funcgrad.ops.arrays.structure import reshape

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad.api.batch import vmap
-from funcgrad.api.control_flow.control import scan
+from funcgrad.api.control_flow.loops import scan
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand

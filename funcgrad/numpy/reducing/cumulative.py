@@ -155,7 +155,7 @@ def accumulates_in_order(ufunc: UfuncLike) -> None:
     """The same for a ufunc that has no cumulative operation: from each element to the next, as NumPy does."""
 
     def accumulate(array: Array, axis: AxisLike = 0, dtype: DTypeLike = None, out: Array = None) -> Array:
-        from funcgrad.api.control_flow.control import scan  # noqa: PLC0415 - it stands on this module
+        from funcgrad.api.control_flow.loops import scan  # noqa: PLC0415 - it stands on this module
 
         x = strong(traced(array, out))
         if not shape_of(x):

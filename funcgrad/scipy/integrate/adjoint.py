@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.api.control_flow.control import scan
+from funcgrad.api.control_flow.loops import scan
 from funcgrad.api.derivatives.differentiate import vjp
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program

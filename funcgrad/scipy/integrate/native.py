@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.api.control_flow.control import scan, while_loop
+from funcgrad.api.control_flow.loops import scan, while_loop
 from funcgrad.api.derivatives.differentiate import stop_gradient
 from funcgrad.api.derivatives.jacobians import jacfwd
 from funcgrad.errors import UnsupportedFunctionError

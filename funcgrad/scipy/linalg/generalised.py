@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.control_flow.control import bound
+from funcgrad.api.control_flow.binding import bound
 from funcgrad.ir.avals import Aval
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.ops.arrays.structure import shape_of

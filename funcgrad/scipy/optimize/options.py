@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.control_flow.control import bound
+from funcgrad.api.control_flow.binding import bound
 from funcgrad.ir.program import Program
 from funcgrad.scipy.originals import originals_of
 from funcgrad.transforms.solved.method import Method

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.core.backward.arguments import roots_of
-from funcgrad.torch.core.backward.engine import Captures, as_tensor, run_backward
+from funcgrad.torch.core.backward.arrivals import as_tensor
+from funcgrad.torch.core.backward.engine import Captures, run_backward
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap

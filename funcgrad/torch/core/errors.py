@@ -8,7 +8,7 @@ import numpy as np
 
 from funcgrad.types import AxisLike
 
-__all__ = ["DimError", "broadcast_error", "dim_of", "dims_of", "require_one_dtype", "value_shape"]
+__all__ = ["broadcast_error", "dim_of", "dims_of", "require_one_dtype", "value_shape"]
 
 
 def value_shape(x: object) -> tuple[int, ...]:
@@ -27,10 +27,6 @@ def broadcast_error(a: object, b: object, error: Exception) -> Exception:
                 f"dimension {dim}"
             )
     return error
-
-
-class DimError(IndexError):
-    """A dimension that a tensor does not have."""
 
 
 def dim_of(dim: AxisLike, ndim: int) -> int:

@@ -30,7 +30,6 @@ __all__ = [
     "live_views",
     "regenerate_views",
     "register_view",
-    "view_op",
     "view_outputs",
     "viewed",
 ]
@@ -257,11 +256,6 @@ def _copy_slices_name(node: Node) -> str:
 
 
 setattr(copy_slices.node_class, "_name", _copy_slices_name)  # noqa: B010 - a class made for it
-
-
-def view_op(name: str, function: Callable[..., Any]) -> Op:
-    """An `Op` whose result shares memory with its input."""
-    return Op(name, function)
 
 
 def quietly(function: Callable[..., Any], *values: Operand) -> Array:

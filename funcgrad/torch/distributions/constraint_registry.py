@@ -52,10 +52,6 @@ transform_to = ConstraintRegistry()
 _BOTH = (biject_to, transform_to)
 
 
-def _exp(constraint: Anything) -> Anything:
-    return transforms.ExpTransform()
-
-
 def _from_below(constraint: Anything) -> Anything:
     return transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]

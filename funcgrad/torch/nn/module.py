@@ -19,7 +19,7 @@ from funcgrad.torch.nn.module_calls import HOOK_TABLES, Calls
 from funcgrad.torch.nn.module_parts import Parts
 from funcgrad.torch.nn.module_state import LoadResult, State
 from funcgrad.torch.nn.parameter import Buffer, Parameter
-from funcgrad.torch.operations.creating.creation import require_cpu
+from funcgrad.torch.operations.creating.data import require_cpu
 from funcgrad.types import Anything, Device, DTypeLike
 
 __all__ = ["LoadResult", "Module"]

@@ -5,7 +5,8 @@ from importlib import import_module
 __all__ = ["load"]
 
 _MODULES = (
-    "creating.creation",
+    "creating.data",
+    "creating.filled",
     "creating.conversion",
     "questions",
     "pointwise.arithmetic",

@@ -14,7 +14,7 @@ from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.inplace import in_place, require_no_history
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, method, wrap
-from funcgrad.torch.operations.creating.creation import shape_of
+from funcgrad.torch.operations.creating.data import shape_of
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, take_out, with_out
 from funcgrad.torch.operations.results import named

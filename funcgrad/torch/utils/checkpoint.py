@@ -9,7 +9,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from funcgrad.torch.core.backward.engine import Captures, accumulate, as_tensor, nodes_behind, run_backward
+from funcgrad.torch.core.backward.arrivals import accumulate, as_tensor
+from funcgrad.torch.core.backward.engine import Captures, nodes_behind, run_backward
 from funcgrad.torch.core.backward.grad_mode import enable_grad, no_grad
 from funcgrad.torch.core.backward.history import Node, Output, changed_message
 from funcgrad.torch.core.backward.packing import hooked, pack

@@ -9,7 +9,8 @@ import numpy as np
 
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.calling.calls import Traced
-from funcgrad.api.control_flow.control import boolean, bound, shared_constants
+from funcgrad.api.control_flow.binding import boolean, bound
+from funcgrad.api.control_flow.choices import shared_constants
 from funcgrad.api.control_flow.control_types import joined
 from funcgrad.api.python.blocks.appending import refuse_appending
 from funcgrad.api.python.blocks.cells import (

@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.calling.calls import Traced
-from funcgrad.api.control_flow.control import bound
+from funcgrad.api.control_flow.binding import bound
 from funcgrad.api.control_flow.control_types import typed, with_output_dtypes
 from funcgrad.api.python.blocks.appending import Appended, refuse_appending
 from funcgrad.api.python.blocks.branches import condition

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
-from funcgrad.api.control_flow.control import fori_loop, scan
+from funcgrad.api.control_flow.loops import fori_loop, scan
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.algebra.operands import conjugated

@@ -1,4 +1,4 @@
-"""The backward pass: cotangents through the nodes of a history, newest first, by their plans.
+"""The backward pass: cotangents through the nodes of a history, newest first.
 
 Runs on arrays; with `create_graph` on tensors, so that the pass has a history itself. Knows hooks, captured
 gradients and the freeing of saved values, and no derivative.
@@ -11,32 +11,20 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
-from funcgrad.extend import Tracer, call_program
-from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.anomaly import require_no_nan
 from funcgrad.torch.core.backward.arguments import inputs_of, renamed, roots_of
-from funcgrad.torch.core.backward.history import FREED, AccumulateGrad, Node, Output, node_method
-from funcgrad.torch.core.backward.hooks import hook_name
-from funcgrad.torch.core.backward.plans import late_plan
+from funcgrad.torch.core.backward.arrivals import accumulate, as_tensor, hooked, replaced, retain, summed
+from funcgrad.torch.core.backward.history import AccumulateGrad, Node, Output
 from funcgrad.torch.core.backward.quick import quick_backward
-from funcgrad.torch.core.backward.saved import require_unchanged, saved_tensors
-from funcgrad.torch.core.layout import laid_as_leaf
+from funcgrad.torch.core.backward.steps import pull, python_pull, tensor_pull
 from funcgrad.torch.core.operand import Operand, Operands
-from funcgrad.torch.core.state import MODES, SETTINGS, quiet
-from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.types import Anything, Array, ArrayLike, Arrays
+from funcgrad.torch.core.state import MODES, SETTINGS
+from funcgrad.torch.core.tensor import Tensor, method
+from funcgrad.types import Anything, ArrayLike, Arrays
 
-__all__ = ["backward", "run_backward"]
+__all__ = ["Captures", "backward", "nodes_behind", "run_backward"]
 
 _by_sequence = attrgetter("seq")
-BY_MASK = frozenset(
-    f"{word}Backward{k}"
-    for word in ("Max", "Min", "Amax", "Amin", "Clamp", "ClampMin", "ClampMax")
-    for k in (0, 1)
-)
-"""Operations whose backward selects by a comparison: its derivative by the input is nothing, not zero."""
 
 
 def backward(
@@ -369,215 +357,3 @@ def run_backward(
             if g is not None:
                 accumulate(t, g, create)
     return captures.values if captures is not None else []
-
-
-# -- one node ---------------------------------------------------------------------------------------------
-
-
-def zeros_like_spec(spec: tuple[Any, Any]) -> Arrays:
-    """A cotangent that nobody sent."""
-    return np.zeros(spec[0], spec[1])
-
-
-def cotangents_for(node: Node, g: ArrayLike) -> list[Any]:
-    """The cotangents of all differentiable results, zeros where none arrived."""
-    plan = node.plan
-    if node.outputs == 1:
-        return [g]
-    assert plan is not None
-    return [g[k] if g[k] is not None else zeros_like_spec(plan.out_specs[k]) for k in plan.active_outputs]
-
-
-def pull(node: Node, g: object) -> Sequence[Any]:
-    """The cotangents of a node's inputs, as arrays."""
-    if node.checks:
-        require_unchanged(node)
-    saved = node.saved
-    if saved is None:
-        raise RuntimeError(FREED)
-    plan = node.plan
-    if plan is None:
-        plan = late_plan(node, g)
-    cotangents = [g] if node.outputs == 1 else cotangents_for(node, g)
-    values = [*saved, *cotangents]
-    if Tracer in map(type, values):
-        outs: Sequence[Any] = evaluate_or_record(plan, values)
-    else:
-        outs = plan.evaluate(*values)
-    if len(outs) == len(node.edges):
-        return outs
-    found: list[Any] = [None] * len(node.edges)
-    for k, x in zip(plan.needed, outs, strict=True):
-        found[k] = x
-    return found
-
-
-def evaluate_or_record(plan: Anything, values: Sequence[Any]) -> Sequence[Any]:
-    """The plan on values some of which may be recorded."""
-    return call_program(plan.program, *values)
-
-
-def tensor_pull(node: Node, g: ArrayLike) -> Sequence[Any]:
-    """The cotangents of a node's inputs, as tensors with a history."""
-    require_unchanged(node)
-    first = g if node.outputs == 1 else next(x for x in g if x is not None)
-    plan = node.plan or late_plan(node, first._value)
-    cotangents = [as_tensor(x) for x in cotangents_for(node, g)]
-    found: list[Any] = [None] * len(node.edges)
-    made: Sequence[Any] = ()
-    if plan.parts:
-        mask = node.op.masks.get(node.needs, 0) if node.plan is None else 0
-        n = len(node.edges)
-        used_in = plan.used_inputs if node.plan is not None else [k for k in range(n) if mask >> k & 1]
-        used_out = plan.used_outputs if node.plan is not None else [0] * (mask >> n & 1)
-        saved = saved_tensors(node, used_in, used_out)
-        out = apply(plan.op, [*saved, *cotangents])
-        made = out if isinstance(out, tuple) else (out,)
-        of_pass = made[0].grad_fn
-        masked = node._name() in BY_MASK and of_pass is not None and of_pass.plan is not None
-        if masked and of_pass.plan.is_constant:
-            for t in made:
-                t._node, t._rg = None, False
-    for k, part in enumerate(plan.parts):
-        found[plan.needed[part]] = made[k]
-    for k, j in enumerate(plan.passed):
-        if j is not None:
-            found[plan.needed[k]] = cotangents[j]
-    return found
-
-
-def single_step(node: Node, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a node makes of the gradients of its outputs, as tensors; with a history where one is kept."""
-    if len(grads) != node.outputs:
-        raise TypeError(f"expected {node.outputs} arguments, got {len(grads)} instead")
-    g: Any = list(grads) if node.outputs > 1 else grads[0]
-    if isinstance(node, AccumulateGrad):
-        accumulate(node.variable, g if MODES.grad else g._value, MODES.grad)
-        return ()
-    if node.is_python:
-        return tuple([as_tensor(x) for x in python_pull(node, g, MODES.grad)])
-    if MODES.grad:
-        return tuple(tensor_pull(node, g))
-    given: Any = [None if t is None else t._value for t in g] if node.outputs > 1 else g._value
-    return tuple([as_tensor(x) for x in pull(node, given)])
-
-
-@node_method("__call__")
-def called(self: Node, *grads: Operand) -> Arrays:
-    """The gradient of the input (a tuple for several) from those of the outputs: a step of a pass."""
-    found = single_step(self, grads)
-    return found[0] if len(found) == 1 else found
-
-
-def python_pull(node: Node, g: ArrayLike, create: bool) -> Sequence[Any]:
-    """The cotangents of a node whose backward is the user's."""
-    cotangents = [as_tensor(x) for x in (g if node.outputs > 1 else [g])]
-    found = node.backward_python(cotangents)
-    return [x if create or x is None else x._value for x in found]
-
-
-# -- arrivals ---------------------------------------------------------------------------------------------
-
-
-def summed(a: Array, b: Array) -> Array:
-    """The sum of two cotangents, arrays or tensors, without NumPy's warnings."""
-    token = quiet.enter()
-    try:
-        return a + b
-    finally:
-        quiet.leave(token)
-
-
-def as_tensor(x: object) -> Arrays:
-    """A cotangent as a tensor."""
-    return x if x is None or isinstance(x, Tensor) else wrap(x)
-
-
-def hooked(hooks: dict[int, Any], g: object, create: bool) -> Arrays:
-    """A cotangent after the hooks of its tensor."""
-    t = as_tensor(g)
-    for hook in list(hooks.values()):
-        found = hook(t)
-        if found is None:
-            continue
-        if not isinstance(found, Tensor):
-            raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
-        if t is None:
-            t = found
-            continue
-        if found._value.shape != t._value.shape:
-            raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
-        if found._value.dtype != t._value.dtype:
-            raise RuntimeError(
-                f"hook '{hook_name(hook)}' has changed the type of value (was {t.type()} got {found.type()})"
-            )
-        t = found
-    return t if create or t is None else t._value
-
-
-def replaced(given: tuple[Any, ...], found: object, hook: object, fixed: bool = False) -> tuple[Any, ...]:
-    """The gradients after a hook of a node; RuntimeError where it returned another number of them.
-
-    Those after the node have their shapes fixed.
-    """
-    if found is None:
-        return given
-    if fixed and not isinstance(found, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(found).__name__}'")
-    values: tuple[Any, ...] = found if isinstance(found, tuple) else (found,)
-    if len(values) != len(given):
-        raise RuntimeError(
-            f"hook '{hook_name(hook)}' has returned an incorrect number of values (got {len(values)}, but "
-            f"expected {len(given)})"
-        )
-    for before, now in zip(given, values, strict=True):
-        if now is not None and not isinstance(now, Tensor):
-            raise TypeError(f"expected Variable, but hook returned '{type(now).__name__}'")
-        if fixed and before is not None and now is not None and before._value.shape != now._value.shape:
-            raise RuntimeError(f"hook '{hook_name(hook)}' has changed the size of value")
-    return values
-
-
-def retain(tensor: Tensor, g: object, create: bool) -> None:
-    """Keep the gradient of a non-leaf."""
-    if tensor._grad is None:
-        tensor._grad = as_tensor(g if create else _copied(g))
-    else:
-        tensor._grad = as_tensor(tensor._grad + as_tensor(g))
-
-
-def _copied(g: Array) -> Array:
-    return g if type(g) is Tracer else np.array(g)
-
-
-def accumulate(leaf: Tensor, g: ArrayLike, create: bool) -> None:
-    """Add a gradient to a leaf's, and call what waits for it."""
-    t = as_tensor(g)
-    value = t._value
-    mine = leaf._value
-    if value.dtype is not mine.dtype and value.dtype != mine.dtype:
-        t = wrap(value.astype(mine.dtype)) if not create else t.to(leaf.dtype)
-    before = leaf._grad
-    if before is None:
-        # Others may hold what arrived: the caller, hooks, functions of the user's, another leaf.
-        leaf._grad = t.new_empty(t.shape).copy_(t) if create else wrap(laid_as_leaf(_copied(t._value), mine))
-    elif create:
-        leaf._grad = before + t
-    elif type(before._value) is Tracer or type(t._value) is Tracer:
-        before._value = before._value + t._value
-        before._version_box[0] += 1
-    else:
-        memory = own(before)
-        token = quiet.enter()
-        np.add(memory, t._value, out=memory)
-        quiet.leave(token)
-        before._version_box[0] += 1
-    if leaf._post_hooks:
-        for hook in list(leaf._post_hooks.values()):
-            found = hook(leaf)
-            if found is not None:
-                kind = RuntimeError if isinstance(found, Tensor) else TypeError
-                raise kind("Tensor post accumulate grad hooks should return None.")
-    if leaf._accumulator is not None and leaf._accumulator.extra is not None:
-        for hook in list(leaf._accumulator.extra.posthooks.values()):
-            hook((), (t,))

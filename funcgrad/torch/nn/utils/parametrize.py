@@ -85,19 +85,9 @@ class ParametrizationList(ModuleList):
             else:
                 self.register_buffer(name, part)
         if not unsafe:
-            self._require_same(original, self())
-
-    @staticmethod
-    def _require_same(before: Tensor, after: Anything) -> None:
-        if not isinstance(after, Tensor):
-            raise ValueError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
-        for word in ("dtype", "shape"):
-            if getattr(before, word) != getattr(after, word):
-                raise ValueError(
-                    f"Registering a parametrization may not change the {word} of the tensor, unless "
-                    f"`unsafe` flag is enabled.\nunparametrized {word}: "
-                    f"{getattr(before, word)}\nparametrized {word}: {getattr(after, word)}"
-                )
+            after = self()
+            _require_tensor(after)
+            _require_alike(original, after, _CHANGED_BY_ALL)
 
     def _originals(self) -> list[Any]:
         if self.is_tensor:
@@ -164,18 +154,37 @@ def _own_class(module: Module) -> None:
     )
 
 
+_CHANGED_BY_ALL = (
+    "Registering a parametrization may not change the {word} of the tensor, unless `unsafe` flag is "
+    "enabled.\nunparametrized {word}: {before}\nparametrized {word}: {after}"
+)
+_CHANGED = (
+    "Registering a parametrization may not change the {word} of the tensor, unless the `unsafe` flag is "
+    "enabled.\nmodule.{name}.{word}: {before}\nparametrization(module.{name}).{word}: {after}"
+)
+_NO_INVERSE = (
+    "The tensor returned by parametrization.right_inverse must have the same {word} as module.{name}, unless "
+    "the `unsafe` flag is enabled.\nmodule.{name}.{word}: {before}\nreturned {word}: {after}"
+)
+
+
+def _require_tensor(made: object) -> None:
+    if not isinstance(made, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
+
+
+def _require_alike(before: Tensor, after: Tensor, message: str, name: str = "") -> None:
+    for word in ("dtype", "shape"):
+        was, now = getattr(before, word), getattr(after, word)
+        if was != now:
+            raise ValueError(message.format(word=word, name=name, before=was, after=now))
+
+
 def _require_fitting(value: Tensor, parametrization: Anything, name: str) -> None:
     """Raise ValueError where one more module, or its inverse, changes the shape or the dtype of a tensor."""
     made = parametrization(value)
-    if not isinstance(made, Tensor):
-        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
-    for word in ("dtype", "shape"):
-        if getattr(made, word) != getattr(value, word):
-            raise ValueError(
-                f"Registering a parametrization may not change the {word} of the tensor, unless the `unsafe` "
-                f"flag is enabled.\nmodule.{name}.{word}: {getattr(value, word)}\n"
-                f"parametrization(module.{name}).{word}: {getattr(made, word)}"
-            )
+    _require_tensor(made)
+    _require_alike(value, made, _CHANGED, name)
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
@@ -184,13 +193,7 @@ def _require_fitting(value: Tensor, parametrization: Anything, name: str) -> Non
         return
     if not isinstance(found, Tensor):
         raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(found).__name__}")
-    for word in ("dtype", "shape"):
-        if getattr(found, word) != getattr(value, word):
-            raise ValueError(
-                f"The tensor returned by parametrization.right_inverse must have the same {word} as "
-                f"module.{name}, unless the `unsafe` flag is enabled.\nmodule.{name}.{word}: "
-                f"{getattr(value, word)}\nreturned {word}: {getattr(found, word)}"
-            )
+    _require_alike(value, found, _NO_INVERSE, name)
 
 
 def register_parametrization(

@@ -11,7 +11,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
-from funcgrad.torch.operations.creating.creation import array_from, finished, shape_of
+from funcgrad.torch.operations.creating.data import array_from, finished, shape_of
 from funcgrad.torch.operations.registry import FUNCTIONS, published
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 

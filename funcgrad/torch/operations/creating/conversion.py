@@ -21,7 +21,7 @@ from funcgrad.torch.core.layout import copied
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.torch.operations.creating.creation import require_cpu
+from funcgrad.torch.operations.creating.data import require_cpu
 from funcgrad.torch.operations.registry import operation, published, tensor_of
 from funcgrad.types import Anything, Array, DTypeLike, Number
 

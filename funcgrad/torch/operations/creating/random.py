@@ -17,7 +17,7 @@ from funcgrad.torch.core.layout import filled_as, laid_as
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.torch.operations.creating.creation import finished, require_cpu, shape_of
+from funcgrad.torch.operations.creating.data import finished, require_cpu, shape_of
 from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.pointwise.arithmetic import tensor_beside
 from funcgrad.torch.operations.registry import FUNCTIONS, published

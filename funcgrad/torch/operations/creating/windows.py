@@ -11,7 +11,7 @@ from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.creating.creation import finished
+from funcgrad.torch.operations.creating.data import finished
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Array, DTypeLike
 

@@ -28,7 +28,6 @@ from funcgrad.types import Anything, Array, Arrays, Index, ShapeLike
 
 __all__ = ["as_index", "getitem", "setitem"]
 
-_VIEW = Op("AliasBackward0", SLICE.function)
 _UNSQUEEZED = Op("UnsqueezeBackward0", SLICE.function)
 
 

@@ -212,15 +212,10 @@ def numbers_of(x: Operand) -> bool:
     return isinstance(x, (Tensor, *_NUMBERS, np.ndarray, np.generic))
 
 
-def operator_method(  # noqa: C901 - the hot path of all operators: in one piece
-    binary: Binary, name: str
-) -> Callable[[Any, Any], Any]:
+def operator_method(binary: Binary, name: str) -> Callable[[Any, Any], Any]:  # noqa: C901 - hot: in one piece
     """The operator ``x <op> y`` of tensors."""
-    op = binary.op
-    function = op.function
-    promoted = binary.promoted
-    tensor_class = Tensor
-    modes, enter, leave = MODES, quiet.enter, quiet.leave
+    op, promoted, tensor_class = binary.op, binary.promoted, Tensor
+    function, modes, enter, leave = op.function, MODES, quiet.enter, quiet.leave
 
     def method(self: Operand, other: Operand) -> Operand:  # noqa: PLR0912 - likewise
         a = self._value
