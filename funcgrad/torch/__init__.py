@@ -93,6 +93,7 @@ _FROM_FUNCTIONAL = frozenset(
         "dropout",
         "embedding",
         "embedding_bag",
+        "feature_alpha_dropout",
         "group_norm",
         "hardshrink",
         "hinge_embedding_loss",
@@ -144,6 +145,7 @@ _LAZY = (
 # What PyTorch has both here and in a submodule, loaded when first asked for.
 _FROM_SUBMODULES = {
     "__version__": "version",
+    "GradScaler": "amp",
     "autocast": "amp",
     "compile": "compiler",
     "load": "serialization",

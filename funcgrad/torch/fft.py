@@ -123,7 +123,7 @@ def fftfreq(
 ) -> Tensor:
     """The frequencies of `fft`."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-    return finished(np.fft.fftfreq(n, d).astype(wanted), requires_grad, **options)
+    return finished(np.fft.fftfreq(n, d).astype(wanted), requires_grad, called="fftfreq", **options)
 
 
 def rfftfreq(
@@ -131,7 +131,7 @@ def rfftfreq(
 ) -> Tensor:
     """The frequencies of `rfft`."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-    return finished(np.fft.rfftfreq(n, d).astype(wanted), requires_grad, **options)
+    return finished(np.fft.rfftfreq(n, d).astype(wanted), requires_grad, called="rfftfreq", **options)
 
 
 __all__ = [

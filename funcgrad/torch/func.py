@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.autograd.gradients import grad as _gradients
 from funcgrad.torch.autograd.gradients import pulled_back
 from funcgrad.torch.autograd.mapping import vmap
+from funcgrad.torch.autograd.rearranging import rearrange
 from funcgrad.torch.core.backward.engine import nodes_behind
 from funcgrad.torch.core.backward.grad_mode import enable_grad
 from funcgrad.torch.core.nested import (
@@ -23,6 +24,7 @@ from funcgrad.torch.core.nested import (
 )
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.nn.layers.normalization import BatchNorm
 from funcgrad.torch.nn.utils.stateless import functional_call
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, Array, Arrays, Option, Result, Tree
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from funcgrad.api.calling.arguments import Argnums
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
     "functionalize",
     "grad",
@@ -40,6 +43,8 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",
@@ -409,6 +414,27 @@ def stack_module_state(models: Sequence[Any]) -> tuple[Any, ...]:
         for what, learns in (("named_parameters", True), ("named_buffers", False))
     ]
     return parameters, buffers
+
+
+def replace_all_batch_norm_modules_(root: Anything) -> Anything:
+    """Let every layer of batch normalisation below use the batch alone, in place; returns the module.
+
+    Running statistics are changed in place by each call, which functions that `vmap` maps may not do.
+
+    >>> model = fg.torch.nn.BatchNorm1d(2)
+    >>> fg.torch.func.replace_all_batch_norm_modules_(model).running_mean is None
+    True
+    """
+    for module in root.modules():
+        if isinstance(module, BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """The tensor: transforms do not wrap it here."""
+    return tensor
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

@@ -24,6 +24,7 @@ from funcgrad.torch.operations.algebra.factorisations import (
 from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
 from funcgrad.torch.operations.places.selection import norm as _norm_of
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
+from funcgrad.torch.operations.requiring import long_word
 from funcgrad.torch.operations.results import named
 from funcgrad.types import Array, Arrays, AxisLike, DTypeLike, NormOrder, Number, Option, ShapeLike
 
@@ -382,6 +383,12 @@ def lstsq(A: Tensor, B: Tensor, rcond: Number = None, *, driver: object = None) 
 
 def multi_dot(tensors: Operand) -> Operand:
     """The product of several matrices, in the cheapest order."""
+    for k, t in enumerate(tensors):
+        if t._value.dtype != tensors[0]._value.dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{long_word(tensors[0])} and tensor {k} {long_word(t)}"
+            )
     return apply(_MULTI_DOT, tuple(tensors))
 
 

@@ -12,6 +12,7 @@ from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.polynomials import POLYNOMIALS
 from funcgrad.torch.operations.pointwise.rows import Row, of_one, of_two
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
+from funcgrad.types import Array
 
 _SAME = {
     "digamma": "digamma",
@@ -36,8 +37,17 @@ _SAME = {
 """Those that the module ``torch`` has as well, by their name there."""
 
 
+def _airy_ai(x: Array) -> Array:
+    return special.airy(x)[0]
+
+
+def _spherical(x: Array) -> Array:
+    return np.sinc(x / np.pi)
+
+
 # What PyTorch has no derivative of has one here; the node has the name that it has there.
 _OF_ONE = (
+    Row("airy_ai", "NotImplemented", _airy_ai, "The Airy function that goes to 0."),
     Row("bessel_j0", "NotImplemented", special.j0, "The Bessel function of the first kind of order 0."),
     Row("bessel_j1", "NotImplemented", special.j1, "The Bessel function of the first kind of order 1."),
     Row("bessel_y0", "NotImplemented", special.y0, "The Bessel function of the second kind of order 0."),
@@ -55,6 +65,7 @@ _OF_ONE = (
     Row("ndtri", "SpecialNdtriBackward0", special.ndtri, "The inverse of `ndtr`."),
     Row("scaled_modified_bessel_k0", "NotImplemented", special.k0e, "``exp(x) * modified_bessel_k0(x)``."),
     Row("scaled_modified_bessel_k1", "NotImplemented", special.k1e, "``exp(x) * modified_bessel_k1(x)``."),
+    Row("spherical_bessel_j0", "NotImplemented", _spherical, "``sin(x) / x``, 1 at 0."),
 )
 _OF_TWO = (
     Row("gammainc", "IgammaBackward0", special.gammainc, "The lower regularised incomplete gamma function."),

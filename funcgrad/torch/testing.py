@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.torch.core.dtypes import torch_dtype
+from funcgrad.torch.core.dtypes import numpy_dtype, torch_dtype
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, Array, DTypeLike
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 # Relative and absolute; what is not here is compared exactly.
 _TOLERANCES = {
@@ -213,3 +214,84 @@ def _widened(x: Anything) -> Array:
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
+
+
+def assert_allclose(
+    actual: object,
+    expected: object,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """`assert_close` under its old name: of numbers alone, with wider tolerances.
+
+    >>> fg.torch.testing.assert_allclose(fg.torch.ones(2), fg.torch.ones(2))
+    """
+    if rtol is None and atol is None:
+        name = str(getattr(actual, "dtype", "torch.float32"))[6:]
+        rtol, atol = _OLD_TOLERANCES.get(name, (0.0, 0.0))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
+    )
+
+
+_OLD_TOLERANCES = {
+    "float16": (1e-3, 1e-3),
+    "float32": (1e-4, 1e-5),
+    "float64": (1e-5, 1e-8),
+    "complex64": (1e-4, 1e-5),
+    "complex128": (1e-5, 1e-8),
+}
+
+
+def make_tensor(
+    *shape: Anything,
+    dtype: DTypeLike,
+    device: object = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: object = None,
+) -> Tensor:
+    """Random elements from `low` to below `high`: those that PyTorch draws after the same seed.
+
+    Between -9 and 9 if no bounds are given (from 0 to 9 without signs, False and True for truth values).
+    ValueError where bounds do not fit, or where the dtype has no gradients and they are asked for.
+
+    >>> _ = fg.torch.manual_seed(0)
+    >>> fg.torch.testing.make_tensor(2, dtype=fg.torch.float32, device="cpu")
+    tensor([-0.0674,  4.8280])
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    wanted = numpy_dtype(dtype)
+    kind = wanted.kind
+    if requires_grad and kind not in "fc":
+        raise ValueError(
+            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}"
+        )
+    if noncontiguous and sizes:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    first = (0 if kind in "bu" else -9) if low is None else low
+    last = (2 if kind == "b" else 10 if kind in "iu" else 9) if high is None else high
+    if first > last:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    found = _drawn(sizes, dtype, kind, first, last)
+    if noncontiguous and sizes:
+        found = found[..., ::2]
+    if exclude_zero:
+        found[found == 0] = 1 if kind in "biu" else float(np.finfo(wanted).tiny)
+    return found.requires_grad_() if requires_grad else found
+
+
+def _drawn(sizes: tuple[int, ...], dtype: DTypeLike, kind: str, low: float, high: float) -> Tensor:
+    if kind in "biu":
+        bounds = int(np.floor(low)), int(np.ceil(high))
+        return FUNCTIONS["randint"](*bounds, sizes, dtype=dtype)  # type: ignore[no-any-return]
+    made = FUNCTIONS["empty"](sizes, dtype=dtype)
+    if kind == "c":
+        FUNCTIONS["view_as_real"](made).uniform_(low, high)
+        return made  # type: ignore[no-any-return]
+    return made.uniform_(low, high)  # type: ignore[no-any-return]

@@ -42,6 +42,9 @@ class GradientEdge(tuple[Any, ...]):
     def __new__(cls, node: Anything, output_nr: int, ownership_token: Anything = None) -> GradientEdge:
         return tuple.__new__(cls, (node, output_nr))
 
+    def __repr__(self) -> str:
+        return f"GradientEdge(node={self[0]}, output_nr={self[1]}, ownership_token=None)"
+
     @property
     def leaf(self) -> Anything:
         """The leaf, where the edge leads to one."""

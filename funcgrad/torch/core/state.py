@@ -62,6 +62,7 @@ class Settings:
         self.warned: set[str] = set()
         """The warnings given that come once in a process."""
         self.deterministic = False
+        self.autocast_depth = 0
 
     def may_warn(self, which: str) -> bool:
         """Whether a warning that PyTorch gives once is due: the first time, or always."""

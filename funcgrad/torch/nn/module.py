@@ -362,7 +362,7 @@ def _check_name(module: Module, name: Anything, what: str, table: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"{what} name should be a string. Got {_typename(name)}")
     if "." in name:
-        raise KeyError(f'{what} name can\'t contain "."')
+        raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
     if name == "":
         raise KeyError(f'{what} name can\'t be empty string ""')
     if hasattr(module, name) and name not in module.__dict__[table]:

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.types import Anything
 
 if TYPE_CHECKING:
     from funcgrad.torch.nn.module import Module
 
 __all__ = ["Parts", "joined"]
+
+
+def _part(module: object, name: str) -> Anything:
+    """What a module has under a name; AttributeError, in PyTorch's words, where it has nothing."""
+    if not hasattr(module, name):
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    return getattr(module, name)
 
 
 class Parts:
@@ -34,6 +42,8 @@ class Parts:
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Replace the module at a path of names."""
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
@@ -43,7 +53,7 @@ class Parts:
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path of names."""
         path, _, name = target.rpartition(".")
-        found = getattr(self.get_submodule(path), name)
+        found = _part(self.get_submodule(path), name)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
@@ -52,6 +62,7 @@ class Parts:
         """The buffer at a path of names."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
+        _part(module, name)
         if name not in module._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return module._buffers[name]  # type: ignore[no-any-return]

@@ -40,6 +40,7 @@ _MODULES = (
     "algebra.old_linalg",
     "algebra.factorisations",
     "compositions",
+    "segments",
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.operations.requiring import OF_ONE_DTYPE, UNDEFINED, require_kinds, with_one_dtype
 from funcgrad.types import Anything
 
 __all__ = ["APART", "EXACT_RESULTS", "FIRST_TENSORS", "ONE_TENSOR", "accepting"]
@@ -156,6 +157,10 @@ def accepting(f: Callable[..., Any], name: str) -> Callable[..., Any]:
         f = with_second_tensor(f, name)
     if name in AS_ONE_DIMENSION:
         f = with_rank_zero(f)
+    if name in OF_ONE_DTYPE:
+        f = with_one_dtype(f, name)
+    if name in UNDEFINED:
+        f = with_kinds(f, name)
     return without_complex(f, *NOT_COMPLEX[name]) if name in NOT_COMPLEX else f
 
 
@@ -209,6 +214,22 @@ def with_rank_zero(f: Callable[..., Any]) -> Callable[..., Any]:
             return found if not found._value.shape or found._value.shape[-1:] != (1,) else found.squeeze(-1)
         parts = [t.reshape(()) for t in found]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
+
+    return function
+
+
+def with_kinds(f: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function, which refuses tensors of kinds that PyTorch has it not for."""
+    kinds = UNDEFINED[name][0]
+    second = name in SECOND_TENSORS
+
+    @functools.wraps(f)
+    def function(input: Operand, *args: Operand, **kwargs: Anything) -> Operands:
+        if isinstance(input, Tensor) and input._value.dtype.kind in kinds:
+            other = args[0] if second and args else input
+            if not isinstance(other, Tensor) or other._value.dtype.kind in kinds:
+                require_kinds(name, input)
+        return f(input, *args, **kwargs)
 
     return function
 

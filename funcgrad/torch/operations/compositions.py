@@ -58,6 +58,32 @@ for _name in ("hardshrink", "prelu"):
     _method_of_functional(_name)
 
 
+@published()
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Operand:
+    """`conv1d` of signals laid as time, batch, channel; the weight as time, channel in, channel out."""
+    for name, t in (("Input", input), ("Weight", weight)):
+        if len(t._value.shape) != 3:
+            raise RuntimeError(f"{name} must have 3 dims: time, batch, in_channel")
+    if len(bias._value.shape) != 1:
+        raise RuntimeError("Bias must be 1-D")
+    x, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
+    return _late("nn.functional", "conv1d")(x, kernel, bias, padding=pad).permute(2, 0, 1)
+
+
+@published()
+def max_pool1d_with_indices(input: Tensor, *args: Operand, **kwargs: Anything) -> Operands:
+    """`max_pool1d`, and where the greatest elements stand."""
+    return _late("nn.functional", "max_pool1d")(input, *args, return_indices=True, **kwargs)  # type: ignore[no-any-return]
+
+
+@published()
+def empty_permuted(size: ShapeLike, physical_layout: ShapeLike, **options: Anything) -> Tensor:
+    """A new tensor of zeros whose dimensions lie in this order in memory."""
+    order = tuple(physical_layout)
+    made = FUNCTIONS["empty"](tuple([size[k] for k in order]), **options)
+    return made.permute([order.index(k) for k in range(len(order))])  # type: ignore[no-any-return]
+
+
 @published("feature_dropout")
 def _feature_dropout(input: Tensor, p: float, train: bool) -> Operand:
     """Whole channels set to zero."""

@@ -359,6 +359,13 @@ def meshgrid(*tensors: Operand, indexing: str | None = None) -> tuple[Any, ...]:
     if swap:
         # Columns first: the grid is made as for "ij" with the first two vectors exchanged.
         vectors[:2] = vectors[1::-1]
+    for v in vectors:
+        if v._value.dtype != vectors[0]._value.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if len(v._value.shape) > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {v.detach()}"
+            )
     sizes = [v._value.size for v in vectors]
     grids = [
         v.reshape([n if k == j else 1 for j in range(len(vectors))]).expand(sizes)

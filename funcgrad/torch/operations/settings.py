@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.dtypes import NAMED_ONLY
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.operations.creating.conversion import device
 from funcgrad.torch.operations.registry import published
@@ -58,6 +59,42 @@ def get_num_interop_threads() -> int:
 @published()
 def set_num_interop_threads(count: int) -> None:
     """Accepted without effect: operations run one after another."""
+
+
+@published("get_autocast_dtype")
+def get_autocast_dtype(device_type: str) -> Anything:
+    """bfloat16, as in PyTorch for the CPU; no tensor here ever gets it."""
+    return NAMED_ONLY["bfloat16"]
+
+
+@published("get_autocast_cpu_dtype")
+def get_autocast_cpu_dtype() -> Anything:
+    """`get_autocast_dtype` of the CPU."""
+    return NAMED_ONLY["bfloat16"]
+
+
+@published("set_autocast_enabled", "set_autocast_dtype", "set_autocast_cpu_enabled", "set_autocast_cpu_dtype")
+def set_autocast(*given: object) -> None:
+    """Accepted without effect: operations keep their dtypes, as under `torch.amp.autocast`."""
+
+
+@published("set_autocast_cache_enabled", "clear_autocast_cache")
+def set_autocast_cache(*given: object) -> None:
+    """Accepted without effect: nothing is cast, so nothing is kept."""
+
+
+@published()
+def autocast_increment_nesting() -> int:
+    """How deep contexts of `autocast` are nested, one more from now on."""
+    SETTINGS.autocast_depth += 1
+    return SETTINGS.autocast_depth
+
+
+@published()
+def autocast_decrement_nesting() -> int:
+    """How deep contexts of `autocast` are nested, one less from now on."""
+    SETTINGS.autocast_depth -= 1
+    return SETTINGS.autocast_depth
 
 
 @published()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CheckpointError",
+    "CheckpointPolicy",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "noop_context_fn",
     "set_checkpoint_early_stop",
 ]
@@ -266,6 +269,24 @@ def captured_leaves(outs: list[Tensor], given: list[Tensor]) -> list[Tensor]:
 def noop_context_fn() -> tuple[Any, ...]:
     """Contexts that do nothing."""
     return nullcontext(), nullcontext()
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy may say of the results of an operation inside of a checkpoint."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: object, allow_cache_entry_mutation: bool = False
+) -> tuple[Any, ...]:
+    """Contexts that do nothing: all is computed again, whatever a policy would keep. The same numbers."""
+    return noop_context_fn()
 
 
 def warn_of_reentrance(

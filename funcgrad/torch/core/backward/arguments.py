@@ -50,7 +50,7 @@ def inputs_of(given: Tree) -> tuple[Tensor, ...]:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
         if not t._rg:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     return found
 
 

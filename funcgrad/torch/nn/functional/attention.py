@@ -17,6 +17,7 @@ from funcgrad.torch.nn.functional.activations import softmax
 from funcgrad.torch.nn.functional.products import linear
 from funcgrad.torch.nn.functional.sampling import dropout
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.requiring import long_word
 from funcgrad.types import Anything, Array, DTypeLike, Padding
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
@@ -55,6 +56,12 @@ def scaled_dot_product_attention(
     if is_causal and attn_mask is not None:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
+    if not query._value.dtype == key._value.dtype == value._value.dtype:
+        words = [long_word(t) for t in (query, key, value)]
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{words[0]} key.dtype: {words[1]} and value.dtype: {words[2]} instead."
         )
     if enable_gqa:
         times = query._value.shape[-3] // key._value.shape[-3]

@@ -16,6 +16,7 @@ from funcgrad.torch.operations.places.combining import combined
 from funcgrad.torch.operations.places.selection import vector_norm
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.requiring import long_word
 from funcgrad.types import Array, AxisLike, Index
 
 if TYPE_CHECKING:
@@ -115,6 +116,12 @@ def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | 
     for k, (n, m) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
         if n != m:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {k}: got {n} and {m}")
+    words = [long_word(t) for t in (input1, input2, weight)]
+    if len(set(words)) > 1:
+        raise RuntimeError(
+            f"All tensors must have the same dtype, got input1: {words[0]}, input2: {words[1]}, weight: "
+            f"{words[2]}"
+        )
     out = apply(_bilinear, (input1, input2, weight))
     return out if bias is None else out + bias
 

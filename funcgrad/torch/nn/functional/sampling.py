@@ -228,14 +228,19 @@ def pad(input: Operand, pad: ShapeLike, mode: str = "constant", value: float | N
 # -- interpolation --------------------------------------------------------------------------------------
 
 
-@op("UpsampleNearest2DBackward0")
 def _nearest(x: Anything, indices: tuple[tuple[int, ...], ...]) -> Array:
     for axis, index in enumerate(indices, 2):
         x = np.take(x, np.array(index), axis=axis)
     return x
 
 
-@op("UpsampleBilinear2DBackward0")
+_NEAREST = {
+    (mode, count): Op(f"Upsample{word}{count}DBackward0", _nearest)
+    for mode, word in (("nearest", "Nearest"), ("nearest-exact", "NearestExact"))
+    for count in (1, 2, 3)
+}
+
+
 def _linear(x: Anything, weights: tuple[Any, ...]) -> Array:
     for axis, rows in enumerate(weights, 2):
         matrix = np.zeros((len(rows), x.shape[axis]), x.dtype)
@@ -246,6 +251,11 @@ def _linear(x: Anything, weights: tuple[Any, ...]) -> Array:
     return x
 
 
+_LINEAR = {
+    count: Op(f"Upsample{word}{count}DBackward0", _linear)
+    for count, word in enumerate(("Linear", "Bilinear", "Trilinear"), 1)
+}
+_COUNTS = {"linear": 1, "bilinear": 2, "trilinear": 3}
 _KERNELS = ("nearest", "linear", "bilinear", "bicubic", "trilinear", "nearest-exact")
 
 
@@ -254,8 +264,10 @@ def require_mode(mode: str, antialias: bool, count: int) -> None:
     if mode not in _KERNELS or (mode == "bicubic" and count != 2):
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {count + 2}D) for the modes: "
-            f"{' | '.join(_KERNELS)} (got {mode})"
+            f"nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
         )
+    if _COUNTS.get(mode, count) != count:
+        raise NotImplementedError(f"Got {count + 2}D input, but {mode} mode needs {_COUNTS[mode] + 2}D input")
     if antialias and (mode not in ("bilinear", "bicubic") or count != 2):
         raise ValueError(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor"
@@ -314,7 +326,7 @@ def interpolate(
     if mode.startswith("nearest"):
         half = 0.5 if mode == "nearest-exact" else 0.0
         indices = [tuple([min(int((i + half) * f), n - 1) for i in range(m)]) for n, m, f in triples]
-        return apply(_nearest, (input,), (tuple(indices),))
+        return apply(_NEAREST[mode, len(sizes)], (input,), (tuple(indices),))
     align, is_cubic = bool(align_corners), mode == "bicubic"
     if antialias:
         matrices = [smooth_weights(n, m, f, align, is_cubic) for n, m, f in triples]
@@ -329,8 +341,23 @@ def _spacing(
 ) -> tuple[tuple[int, ...], list[float]]:
     """The sizes of the result, and how far its elements are from each other in elements of the input."""
     count = len(sizes)
+    for word, given in (("output size", size), ("scale_factor", scale_factor)):
+        if given is not None and not isinstance(given, int | float) and len(given) != count:
+            form = "output size in (o1, o2, ...,oK)" if given is size else "scale_factor in (s1, s2, ...,sK)"
+            raise ValueError(
+                "Input and "
+                f"{'output' if given is size else 'scale_factor'} must have the same number of spatial "
+                f"dimensions, but got input with spatial dimensions of {list(sizes)} and {word} of "
+                f"{'' if given is size else 'shape '}{given}. Please provide input tensor in (N, C, d1, d2, "
+                f"...,dK) format and {form} format."
+            )
     if size is not None:
         wanted = (int(size),) * count if isinstance(size, int) else tuple([int(n) for n in size])
+        if min(wanted) <= 0:
+            raise RuntimeError(
+                f"Input and output sizes should be greater than 0, but got input {_words(sizes)} and output "
+                f"{_words(wanted)}"
+            )
     else:
         scales = (scale_factor,) * count if isinstance(scale_factor, int | float) else tuple(scale_factor)
         wanted = tuple([int(n * s) for n, s in zip(sizes, scales, strict=True)])
@@ -339,15 +366,21 @@ def _spacing(
     return wanted, [n / m for n, m in zip(sizes, wanted, strict=True)]
 
 
+def _words(sizes: Anything) -> str:
+    """Sizes by the letters of their dimensions."""
+    letters = "DHW"[-len(sizes) :]
+    return f"({', '.join([f'{c}: {n}' for c, n in zip(letters, sizes, strict=True)])})"
+
+
 def _between_two(input: Tensor, mode: str, weights: tuple[Any, ...]) -> Operand:
     """What lies between two elements of each dimension."""
     kind = input._value.dtype
     if kind.kind not in "iub":
-        return apply(_linear, (input,), (weights,))
+        return apply(_LINEAR[len(weights)], (input,), (weights,))
     if kind != np.uint8:
         raise NotImplementedError(f'"upsample_{mode}" not implemented for {kind.name}')
     # Shares are added as real numbers, and halves are rounded up.
-    mixed = apply(_linear, (input.to(np.dtype(np.float32)),), (weights,))
+    mixed = apply(_LINEAR[len(weights)], (input.to(np.dtype(np.float32)),), (weights,))
     return (mixed + 0.5).floor().to(kind)
 
 

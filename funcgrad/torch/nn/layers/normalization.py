@@ -18,6 +18,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "CrossMapLRN2d",
     "GroupNorm",
     "InstanceNorm1d",
     "InstanceNorm2d",
@@ -25,6 +26,7 @@ __all__ = [
     "LayerNorm",
     "LocalResponseNorm",
     "RMSNorm",
+    "SyncBatchNorm",
 ]
 
 
@@ -164,6 +166,56 @@ class BatchNorm3d(BatchNorm):
     """`BatchNorm` of volumes."""
 
     ranks = (5,)
+
+
+class SyncBatchNorm(BatchNorm):
+    """`BatchNorm` by the batches of all processes: here there is one, so it is `BatchNorm`.
+
+    >>> from funcgrad import torch
+    >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm1d(2))
+    SyncBatchNorm(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: object = None,
+        device: Device = None,
+        dtype: DTypeLike = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def check_input(self, input: Tensor) -> None:
+        """Raise ValueError for a vector."""
+        if len(input._value.shape) < 2:
+            raise ValueError(f"expected at least 2D input (got {len(input._value.shape)}D input)")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: object = None) -> Module:
+        """A module with layers of this class, of the same parameters and statistics, for each `BatchNorm`."""
+        if isinstance(module, BatchNorm) and not isinstance(module, SyncBatchNorm):
+            found = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
+            found.training = module.training
+            found.__dict__["_parameters"] = module._parameters
+            found.__dict__["_buffers"] = module._buffers
+            return found
+        for name, child in module.named_children():
+            module.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return module
 
 
 class InstanceNorm(Normalising):
@@ -354,3 +406,10 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """`LocalResponseNorm` of images, under its old name."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__(size, alpha, beta, k)

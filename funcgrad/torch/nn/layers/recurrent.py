@@ -25,7 +25,7 @@ from funcgrad.types import Anything, Array, Arrays, Device, DTypeLike
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 
-@op("LstmCellBackward0")
+@op("MulBackward0")
 def _lstm(gates: Array, h: Array, c: Array, w: Array, *bias: Array) -> Arrays:
     gates = gates + h @ w.T
     if bias:
@@ -36,7 +36,7 @@ def _lstm(gates: Array, h: Array, c: Array, w: Array, *bias: Array) -> Arrays:
     return nn.sigmoid(o) * np.tanh(kept), kept
 
 
-@op("GruCellBackward0")
+@op("AddBackward0")
 def _gru(gates: Array, h: Array, w: Array, *bias: Array) -> Array:
     own = h @ w.T
     if bias:
@@ -90,6 +90,19 @@ def _require_positive(**given: int) -> None:
             raise ValueError(f"{name} must be greater than zero")
 
 
+def _require_ranks(ranks: list[int], is_batch: bool) -> None:
+    """Raise RuntimeError unless states have a dimension for the batch where the input has one."""
+    wanted = 3 if is_batch else 2
+    if all(rank == wanted for rank in ranks):
+        return
+    if len(ranks) > 1:
+        names, found = "hx and cx", f"({', '.join([f'{rank}-D' for rank in ranks])}) tensors"
+    else:
+        names, found = "hx", f"{ranks[0]}-D tensor"
+    kind = "batched" if is_batch else "unbatched"
+    raise RuntimeError(f"For {kind} {wanted}-D input, {names} should also be {wanted}-D but got {found}")
+
+
 def _require_share(dropout: float, num_layers: int) -> None:
     """Raise for what is no probability; warn where there is nothing between layers that could be dropped."""
     if not 0 <= dropout <= 1:
@@ -128,8 +141,10 @@ class RNNBase(Module):
         super().__init__()
         _require_types(input_size=(int, input_size), hidden_size=(int, hidden_size))
         _require_types(bias=(bool, bias), batch_first=(bool, batch_first))
-        if proj_size < 0 or proj_size >= hidden_size > 0:
-            raise ValueError("proj_size has to be a positive integer, smaller than hidden_size, or zero")
+        if proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if proj_size >= hidden_size > 0:
+            raise ValueError("proj_size has to be smaller than hidden_size")
         if proj_size and mode != "LSTM":
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         _require_share(dropout, num_layers)
@@ -236,11 +251,14 @@ class RNNBase(Module):
         shapes = (shape, (*heads, self.hidden_size))[: 2 if self.mode == "LSTM" else 1]
         if hx is None:
             return tuple([x.new_zeros(found) for found in shapes])
-        states = tuple(hx) if self.mode == "LSTM" else (hx,)
+        several = self.mode == "LSTM"
+        states = (hx[0], hx[1]) if several else (hx,)
+        _require_ranks([len(t._value.shape) for t in states], is_batch)
         states = states if is_batch else tuple([t.unsqueeze(1) for t in states])
-        for t, found in zip(states, shapes, strict=True):
+        for k, (t, found) in enumerate(zip(states, shapes, strict=True)):
             if tuple(t._value.shape) != found:
-                raise RuntimeError(f"Expected hidden size {found}, got {list(t._value.shape)}")
+                which = f"hidden[{k}]" if several else "hidden"
+                raise RuntimeError(f"Expected {which} size {found}, got {list(t._value.shape)}")
         return states
 
     def _layers(
@@ -376,7 +394,10 @@ class RNNCellBase(Module):
 
     def forward(self, input: Tensor, hx: Operand = None) -> Operand:
         """The next state."""
-        is_batch = len(input._value.shape) == 2
+        ndim = len(input._value.shape)
+        if ndim not in (1, 2):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {ndim}D instead")
+        is_batch = ndim == 2
         x = input if is_batch else input.unsqueeze(0)
         if hx is None:
             zeros = x.new_zeros((x._value.shape[0], self.hidden_size))

@@ -24,7 +24,7 @@ _CLASSES = {
         "Mish MultiheadAttention PReLU RReLU ReLU ReLU6 SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
         "Softshrink Softsign Tanh Tanhshrink Threshold"
     ),
-    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d",
+    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm",
     "channelshuffle": "ChannelShuffle",
     "container": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
     "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",

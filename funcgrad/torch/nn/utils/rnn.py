@@ -53,7 +53,8 @@ class PackedSequence(PackedSequence_):
 
     def to(self, *args: Anything, **kwargs: Anything) -> Anything:
         """The data in another dtype."""
-        return self._replaced(self.data.to(*args, **kwargs))
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else self._replaced(data)
 
     def _replaced(self, data: Anything) -> Anything:
         return PackedSequence(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)

@@ -14,6 +14,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, of_one_dtype, remember_two, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
+from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Anything, Array, Arrays, AxisLike, Number
 
 __all__ = ["matmul"]
@@ -395,6 +396,35 @@ def _check_subscripts(named: list[str], operands: Arrays) -> None:
             sizes[label] = max(seen, n)
 
 
+_PAIR = 2
+
+
+def _require_letters(equation: str) -> None:
+    """Raise RuntimeError for what is no letter, arrow, comma, blank or ellipsis."""
+    arrow = equation.find("->")
+    for at, c in enumerate(equation):
+        letter = c.isascii() and c.isalpha()
+        if not letter and c not in ".," and not c.isspace() and not (arrow >= 0 and at in (arrow, arrow + 1)):
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must be "
+                "in [a-zA-Z]"
+            )
+
+
+def _require_products(named: list[str], operands: Arrays, kept: str | None) -> None:
+    """Raise RuntimeError where sums of products would be of different dtypes; products alone promote."""
+    for k, t in enumerate(operands[1:], 1):
+        first = operands[0]
+        shared = set(named[0]) & set(named[k]) - {"."}
+        summed = shared if kept is None else {c for c in shared if c not in kept}
+        if not summed or len(operands) > _PAIR:
+            continue
+        if first._value.dtype.kind == t._value.dtype.kind == "b":
+            raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
+        if first._value.dtype != t._value.dtype:
+            raise RuntimeError(f"expected scalar type {kind_of(first)} but found {kind_of(t)}")
+
+
 def with_dots_summed(text: str, operands: Operand) -> str:
     """The equation, with letters for an ellipsis that the result does not have: its dimensions are summed."""
     if "->" not in text or "." not in text or "." in text.split("->")[1]:
@@ -420,6 +450,7 @@ def einsum(equation: Anything, *operands: Operand) -> Operand:
         equation, operands = from_sublists((equation, *operands))
     if len(operands) == 1 and not isinstance(operands[0], Tensor):
         operands = tuple(operands[0])
+    _require_letters(equation)
     text = with_dots_summed(equation.replace(" ", ""), operands)
     named = text.split("->")[0].split(",")
     if len(named) != len(operands):
@@ -434,6 +465,7 @@ def einsum(equation: Anything, *operands: Operand) -> Operand:
             raise RuntimeError(
                 f"einsum(): output subscript {label} does not appear in the equation for any input operand"
             )
+    _require_products(named, operands, wanted if "->" in text else None)
     try:
         return apply(_einsum_op(text, named), operands, (text,))
     except ValueError as error:

@@ -174,3 +174,45 @@ def householder_product(input: Tensor, tau: Tensor) -> Operand:
         v = (below[..., :, j] + one[:, j]).unsqueeze(-1)
         found = found - tau[..., j, None, None] * (v @ (v.mH @ found))
     return found
+
+
+def _reflections(x: Array) -> Arrays:
+    raw, tau = np.linalg.qr(x, mode="raw")
+    return np.swapaxes(raw, -1, -2), tau
+
+
+@operation()
+def geqrf(input: Tensor) -> Operands:
+    """LAPACK's form of a QR factorisation: R above the diagonal, vectors of reflections below, their factors.
+
+    >>> from funcgrad import torch
+    >>> torch.geqrf(torch.tensor([[3.0], [4.0]])).a[0]
+    tensor([-5.])
+    """
+    if len(input._value.shape) < 2:
+        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
+    vectors, factors = _reflections(np.asarray(input._value))
+    return named("geqrf", "a tau")(wrap(np.ascontiguousarray(vectors)), wrap(factors))
+
+
+@operation()
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Operand:
+    """The product of a matrix with the orthogonal one whose reflections are given, as by `geqrf`.
+
+    From the left, or the right; with the matrix of the reflections transposed (and conjugated) if asked.
+    """
+    at = -2 if left else -1
+    if other._value.shape[at] != input._value.shape[-2]:
+        raise RuntimeError(f"torch.ormqr: other.shape[{at}] must be equal to input.shape[-2]")
+    n = input._value.shape[-2]
+    one = FUNCTIONS["eye"](n, dtype=input.dtype)
+    below = input.tril(-1)
+    # A product from the right is one from the left, transposed.
+    found = other if left else other.mH
+    backwards = transpose if left else not transpose
+    order = range(tau._value.shape[-1])
+    for j in order if backwards else reversed(order):
+        v = (below[..., :, j] + one[:, j]).unsqueeze(-1)
+        factor = tau[..., j, None, None]
+        found = found - (factor.conj() if backwards else factor) * (v @ (v.mH @ found))
+    return found if left else found.mH

@@ -86,7 +86,7 @@ for _name, _word in TYPE_NAMES.items():
 def scalar_tensor(value: Number, *, dtype: DTypeLike = None, **options: Anything) -> Tensor:
     """A tensor of rank 0."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-    return finished(np.asarray(value, wanted), **options)
+    return finished(np.asarray(value, wanted), called="scalar_tensor", **options)
 
 
 @published()
@@ -95,7 +95,7 @@ def empty_strided(
 ) -> Tensor:
     """A new tensor; the order of its elements in memory is always the usual one."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-    return finished(np.zeros(tuple(size), wanted), **options)
+    return finished(np.zeros(tuple(size), wanted), called="empty_strided", **options)
 
 
 @published()
@@ -121,4 +121,4 @@ def arange_including(start: Number, end: Number = None, step: Number = 1, **opti
         start, end = 0, start
     wanted = numpy_dtype(options.pop("dtype")) if "dtype" in options else SETTINGS.default_dtype
     count = int(np.floor((end - start) / step)) + 1
-    return finished((start + np.arange(count) * step).astype(wanted), **options)
+    return finished((start + np.arange(count) * step).astype(wanted), called="range", **options)

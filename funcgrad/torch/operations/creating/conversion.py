@@ -294,7 +294,11 @@ def _converted(self: Tensor, wanted: np.dtype[Any], copy: bool = False) -> Opera
 @method()
 def to(self: Tensor, *args: Anything, **kwargs: Anything) -> Operand:
     """The tensor in another dtype (or that of another tensor); itself where nothing changes."""
-    wanted, copy = None, bool(kwargs.pop("copy", False))
+    for word in kwargs:
+        if word not in _TO_WORDS:
+            raise TypeError(f"to() got an unexpected keyword argument '{word}'")
+    flags = [x for x in args if isinstance(x, bool)]
+    wanted, copy = None, bool(kwargs.pop("copy", len(flags) > 1 and flags[1]))
     for x in (*args, *[kwargs.get(k) for k in ("dtype", "device", "other")]):
         if isinstance(x, np.dtype):
             wanted = x
@@ -307,6 +311,9 @@ def to(self: Tensor, *args: Anything, **kwargs: Anything) -> Operand:
     if wanted is None:
         return self.clone() if copy else self
     return _converted(self, wanted, copy)
+
+
+_TO_WORDS = frozenset({"device", "dtype", "other", "non_blocking", "copy", "memory_format", "tensor"})
 
 
 @method("type")

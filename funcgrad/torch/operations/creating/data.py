@@ -28,10 +28,20 @@ def require_cpu(device: Device) -> None:
         raise RuntimeError(f"funcgrad.torch does not support device={str(device)!r}: {reason}")
 
 
+_IGNORED = frozenset({"layout", "pin_memory", "memory_format", "names", "generator"})
+
+
 def finished(
-    value: ArrayLike, requires_grad: bool = False, device: Device = None, **ignored: object
+    value: ArrayLike,
+    requires_grad: bool = False,
+    device: Device = None,
+    called: str = "",
+    **ignored: object,
 ) -> Tensor:
-    """A new leaf; RuntimeError where it cannot require grad."""
+    """A new leaf; RuntimeError where it cannot require grad, TypeError for words that no one knows."""
+    for word in ignored:
+        if word not in _IGNORED:
+            raise TypeError(f"{called}() got an unexpected keyword argument '{word}'")
     if device is not None:
         require_cpu(device)
     layout = ignored.get("layout")

@@ -31,8 +31,10 @@ def _filler(name: str, make: Callable[..., Any]) -> None:
     ) -> Operand:
         if "size" in options:
             size = (options.pop("size"),)
+        elif not size:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-        made = finished(make(shape_of(size, name), wanted), requires_grad, **options)
+        made = finished(make(shape_of(size, name), wanted), requires_grad, called=name, **options)
         if out is not None:
             out.resize_(made.shape)
             return out.copy_(made)
@@ -44,7 +46,8 @@ def _filler(name: str, make: Callable[..., Any]) -> None:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
         in_rows = getattr(options.pop("memory_format", None), "name", None) == "contiguous_format"
         made = make(input._value.shape, wanted)
-        return finished(made if in_rows else laid_as(made, input._value), requires_grad, **options)
+        made = made if in_rows else laid_as(made, input._value)
+        return finished(made, requires_grad, called=f"{name}_like", **options)
 
     def new(
         self: Tensor,
@@ -56,7 +59,7 @@ def _filler(name: str, make: Callable[..., Any]) -> None:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
-        return finished(make(shape_of(size), wanted), requires_grad, **options)
+        return finished(make(shape_of(size), wanted), requires_grad, called=f"new_{name}", **options)
 
     for f, title in ((filled, name), (like, f"{name}_like"), (new, f"new_{name}")):
         f.__name__ = f.__qualname__ = title
@@ -89,7 +92,7 @@ def full(
 ) -> Tensor:
     """A new tensor of one number."""
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
-    if isinstance(value, str) or value is None:
+    if value is None or isinstance(value, str | list | tuple):
         raise TypeError(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
@@ -97,7 +100,7 @@ def full(
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     shape = shape_of((size,), "full")
     found = np.full(shape, number_in(value, _full_dtype(fill_value, dtype)))
-    return finished(found, requires_grad, **options)
+    return finished(found, requires_grad, called="full", **options)
 
 
 def full_like(
@@ -113,7 +116,7 @@ def full_like(
     wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
     found = np.full(input._value.shape, number_in(value, wanted))
-    return finished(laid_as(found, input._value), requires_grad, **options)
+    return finished(laid_as(found, input._value), requires_grad, called="full_like", **options)
 
 
 FUNCTIONS["full"], FUNCTIONS["full_like"] = full, full_like
@@ -150,7 +153,7 @@ def eye(
     for name, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    return finished(np.eye(n, m, dtype=wanted), requires_grad, **options)
+    return finished(np.eye(n, m, dtype=wanted), requires_grad, called="eye", **options)
 
 
 def _item(x: Array) -> Array:
@@ -187,7 +190,7 @@ def arange(
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
         value = (start + np.arange(count) * step).astype(wanted)
-    return finished(value, requires_grad, **options)
+    return finished(value, requires_grad, called="arange", **options)
 
 
 def linspace(
@@ -213,7 +216,7 @@ def linspace(
         value = _whole_steps(int(start), int(end), steps).astype(wanted)
     else:
         value = np.linspace(start, end, steps, dtype=np.promote_types(wanted, np.float64)).astype(wanted)
-    return finished(value, requires_grad, **options)
+    return finished(value, requires_grad, called="linspace", **options)
 
 
 def _whole_steps(start: int, end: int, steps: int) -> Array:
@@ -241,7 +244,7 @@ def logspace(
     if wanted.kind in "iu":
         start, end = int(start), int(end)
     value = np.logspace(start, end, steps, base=base).astype(wanted)
-    return finished(value, requires_grad, **options)
+    return finished(value, requires_grad, called="logspace", **options)
 
 
 FUNCTIONS["linspace"], FUNCTIONS["logspace"] = linspace, logspace
@@ -270,9 +273,13 @@ def _complex(x: Array, y: Array) -> Array:
 def complex_tensor(real: Tensor, imag: Tensor) -> Tensor:
     """The complex tensor of these real and imaginary parts."""
     if real._value.dtype != imag._value.dtype:
+        first, second = str(real.type())[6:-6], str(imag.type())[6:-6]
+        if real._value.dtype.kind == imag._value.dtype.kind == "f":
+            raise RuntimeError(
+                f"Expected object of scalar type {first} but got scalar type {second} for second argument"
+            )
         raise RuntimeError(
-            "Expected both inputs to be Half, Float or Double tensors but got "
-            f"{str(real.type())[6:-6]} and {str(imag.type())[6:-6]}"
+            f"Expected both inputs to be Half, Float or Double tensors but got {first} and {second}"
         )
     return apply(_complex, (real, imag))  # type: ignore[no-any-return]
 

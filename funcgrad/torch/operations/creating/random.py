@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
+from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.inplace import assign, require_writeable, write
 from funcgrad.torch.core.layout import filled_as, laid_as
 from funcgrad.torch.core.operand import Operand
@@ -21,6 +22,7 @@ from funcgrad.torch.operations.creating.data import finished, require_cpu, shape
 from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.pointwise.arithmetic import tensor_beside
 from funcgrad.torch.operations.registry import FUNCTIONS, published
+from funcgrad.torch.operations.requiring import require_kinds
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["Generator", "default_generator", "generator_of"]
@@ -179,7 +181,9 @@ def _sampler(name: str, draw: Callable[..., Any]) -> None:
             size = (options.pop("size"),)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
         _require_floating(name, wanted)
-        return finished(draw(generator_of(generator), shape_of(size), wanted), requires_grad, **options)
+        return finished(
+            draw(generator_of(generator), shape_of(size), wanted), requires_grad, called=name, **options
+        )
 
     def like(
         input: Tensor, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: Anything
@@ -187,13 +191,12 @@ def _sampler(name: str, draw: Callable[..., Any]) -> None:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
         _require_floating(name, wanted)
         generator = options.pop("generator", None)
-        options.pop("memory_format", None)
         rng, value = generator_of(generator), input._value
         if name == "randn" and _lies_in_pairs(value):
             drawn = filled_as(value, lambda shape: rng.normal(shape, wanted, contiguous=False))
         else:
             drawn = filled_as(value, lambda shape: draw(rng, shape, wanted))
-        return finished(laid_as(drawn, value), requires_grad, **options)
+        return finished(laid_as(drawn, value), requires_grad, called=f"{name}_like", **options)
 
     sampled.__name__ = sampled.__qualname__ = name
     FUNCTIONS[name], FUNCTIONS[f"{name}_like"] = sampled, like
@@ -234,7 +237,7 @@ def randint(
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     drawn = generator_of(generator).integers(int(low), int(high), tuple(size)).astype(wanted)
-    return finished(drawn, requires_grad, **options)
+    return finished(drawn, requires_grad, called="randint", **options)
 
 
 @published()
@@ -248,7 +251,7 @@ def randint_like(
     if type(input._value) is not np.ndarray:
         return randint(low, high, input._value.shape, dtype=kind, **options)
     drawn = filled_as(input._value, lambda shape: randint(low, high, shape, dtype=kind)._value)
-    return finished(laid_as(drawn, input._value), **options)
+    return finished(laid_as(drawn, input._value), called="randint_like", **options)
 
 
 @published()
@@ -268,7 +271,9 @@ def randperm(
         raise RuntimeError(f"value cannot be converted to type {wanted.name}_t without overflow")
     if wanted == np.float16 and n > _ALL_HALVES:
         raise RuntimeError(f"n cannot be greater than {_ALL_HALVES} for Half type.")
-    return finished(generator_of(generator).permutation(n).astype(wanted), requires_grad, **options)
+    return finished(
+        generator_of(generator).permutation(n).astype(wanted), requires_grad, called="randperm", **options
+    )
 
 
 @published()
@@ -289,10 +294,14 @@ def normal(
         dtype = options.pop("dtype", None)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
         drawn = _normal(generator_of(generator), tuple(size), wanted)
-        return finished((drawn * std + mean).astype(wanted), **options)
+        return finished((drawn * std + mean).astype(wanted), called="normal", **options)
     m, s = tensor_beside(mean, std)._value, tensor_beside(std, mean)._value
-    shape = np.broadcast_shapes(m.shape, s.shape)
+    try:
+        shape = np.broadcast_shapes(m.shape, s.shape)
+    except ValueError as error:
+        raise broadcast_error(m, s, error) from None
     dtype = m.dtype if isinstance(mean, Tensor) else s.dtype
+    _require_floating("normal", dtype)
     return finished((m + s * _normal(generator_of(generator), shape, dtype)).astype(dtype))
 
 
@@ -313,6 +322,8 @@ def _hits(rng: Words, shape: ShapeLike, chance: Array) -> Array:
 @published()
 def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = None) -> Tensor:
     """Zeros and ones, with the elements as probabilities."""
+    if p is None:
+        require_kinds("bernoulli", input)
     chance = input._value if p is None else np.float64(p)
     _require_chances(chance)
     hits = _hits(generator_of(generator), input._value.shape, chance)
@@ -349,6 +360,7 @@ def multinomial(
 @published()
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson distributed numbers with the elements as rates."""
+    require_kinds("poisson", input)
     if (input._value < 0).any():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     drawn = generator_of(generator).poisson(np.asarray(input._value, np.float64))
@@ -419,6 +431,7 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
     rng, dtype = generator_of(generator), self._value.dtype
+    _require_floating("rand", dtype)
     return _written("uniform_", self, filled_as(self._value, lambda shape: rng.uniform(shape, dtype, a, b)))
 
 
@@ -430,6 +443,7 @@ def normal_(
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     rng, value = generator_of(generator), self._value
+    _require_floating("normal", value.dtype)
     compact = bool(value.flags.c_contiguous)
     drawn = filled_as(value, lambda shape: rng.normal(shape, value.dtype, contiguous=compact))
     return _written("normal_", self, drawn * std + mean)

@@ -168,7 +168,7 @@ def as_index(i: object) -> Index:
         return i
     if isinstance(i, str):
         raise TypeError("new(): invalid data type 'str'")
-    raise (IndexError if isinstance(i, float) else TypeError)(
+    raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
         f"(got {type(i).__name__})"
     )
@@ -349,9 +349,16 @@ def setitem(self: Tensor, index: Index, value: Operand) -> None:
     assign(self, apply(_PUT, (self, given, *arrays), (static, False)))
 
 
+def _require_value(self: Tensor, value: object) -> None:
+    """Raise TypeError for what may not be assigned: lists, texts, None. Arrays of NumPy's may."""
+    if value is None or isinstance(value, list | tuple | str | bytes | dict | set):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
+
+
 def _value_for(self: Tensor, value: Operand) -> Operand:
     if isinstance(value, Tensor):
         return value if value._value.dtype == self._value.dtype else value.to(self.dtype)
+    _require_value(self, value)
     return number_in(constant(value), self._value.dtype)
 
 
@@ -376,6 +383,7 @@ def _check_put_shape(self: Tensor, static: Anything, arrays: Arrays, value: Arra
 def _fitting(value: Array, part: Tensor) -> Array:
     """The value of an assignment to a view, which may lose leading dimensions of size one."""
     if not isinstance(value, Tensor):
+        _require_value(part, value)
         return number_in(value, part._value.dtype)
     shape, into = value._value.shape, part._value.shape
     while len(shape) > len(into) and shape and shape[0] == 1:

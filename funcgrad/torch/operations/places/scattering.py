@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import number_as, result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.requiring import kind_of, long_word
 from funcgrad.types import Array, DTypeLike, Index, Number, ShapeLike
 
 __all__ = ["added_at", "where_indices"]
@@ -59,6 +61,25 @@ def _check_bounds(name: str, x: Array, index: Index, axis: int) -> None:
         raise RuntimeError(
             f"index {int(bad.reshape(-1)[0])} is out of bounds for dimension {axis} with size {size}"
         )
+
+
+def _check_index(before: str, x: Array, index: Index, axis: int) -> None:
+    size = x.shape[axis] if x.shape else 1
+    if type(index) is Tracer or index.dtype.kind not in "iu":
+        return
+    bad = index[(index < -size) | (index >= size)]
+    if bad.size:
+        number = int(bad.reshape(-1)[0])
+        raise IndexError(f"{before}index {number} is out of bounds for dimension {axis} with size {size}")
+
+
+def _check_count(
+    name: str, error: type[Exception], words: str, index: Tensor, source: Tensor, axis: int
+) -> None:
+    """Raise the error where a source has another number of parts than there are indices."""
+    shape, count = source._value.shape, math.prod(index._value.shape)
+    if axis < len(shape) and shape[axis] != count:
+        raise error(f"{name}(): Number of indices ({count}) should be{words.format(shape[axis], axis)}")
 
 
 @operation()
@@ -233,6 +254,14 @@ _INDEX_FILL = Op("IndexFillBackward0", _index_written, input_names=("self", "val
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Operand:
     """The tensor with `source` added to the parts at `index`."""
     at = dim_of(dim, len(input._value.shape))
+    if input._value.dtype != source._value.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({kind_of(input)}) and source ({kind_of(source)}) must have the same "
+            "scalar type"
+        )
+    _check_count(
+        "index_add_", RuntimeError, " equal to source.size(dim): ({0}), for dim: {1}", index, source, at
+    )
     _check_bounds("index_add", input._value, index._value, at)
     kept, given = list(input._value.shape), list(source._value.shape)
     if kept and (len(given) != len(kept) or given[:at] + given[at + 1 :] != kept[:at] + kept[at + 1 :]):
@@ -246,14 +275,19 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 @operation(inplace=True)
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Operand:
     """The tensor with `source` in place of the parts at `index`."""
-    return apply(_INDEX_COPY, (input, source, index), (dim_of(dim, len(input._value.shape)), "copy"))
+    at = dim_of(dim, len(input._value.shape))
+    _check_count("index_copy_", IndexError, " equal to source.size(dim) ({0})", index, source, at)
+    _check_index("index_copy_(): ", input._value, index._value, at)
+    return apply(_INDEX_COPY, (input, source, index), (at, "copy"))
 
 
 @operation(inplace=True)
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Number) -> Operand:
     """The tensor with one number in place of the parts at `index`."""
     given = value if isinstance(value, Tensor) else np.asarray(value, input._value.dtype)
-    return apply(_INDEX_FILL, (input, given, index), (dim_of(dim, len(input._value.shape)), "fill"))
+    at = dim_of(dim, len(input._value.shape))
+    _check_index("", input._value, index._value, at)
+    return apply(_INDEX_FILL, (input, given, index), (at, "fill"))
 
 
 @op("TakeBackward0", input_names=("self", "index"), visible=1)
@@ -294,7 +328,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Number) -> Operand:
     """The tensor with one number where `mask` holds."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype " + _c_name(mask)
+            "masked_fill_ only supports boolean masks, but got mask with dtype " + long_word(mask)
         )
     require_broadcast(mask, input)
     if isinstance(value, Tensor):
@@ -308,18 +342,6 @@ def masked_fill(input: Tensor, mask: Tensor, value: Number) -> Operand:
         return apply(_masked_fill_tensor, (input, value, mask))
     given = number_in(value, input._value.dtype)
     return apply(_masked_fill, (input, given, mask))
-
-
-def _c_name(t: Tensor) -> str:
-    names = {
-        "int64": "long int",
-        "float32": "float",
-        "float64": "double",
-        "uint8": "unsigned char",
-        "int16": "short int",
-    }
-    name = str(t.dtype)[6:]
-    return {"int32": "int", "int8": "signed char", "float16": "c10::Half"}.get(name) or names.get(name, name)
 
 
 def _overflow(t: Tensor) -> RuntimeError:
@@ -364,7 +386,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Operand:
     """The tensor with elements of `source` in turn where `mask` holds."""
     if mask._value.dtype.kind != "b":
         raise RuntimeError(
-            "masked_scatter_ only supports boolean masks, but got mask with dtype " + _c_name(mask)
+            "masked_scatter_ only supports boolean masks, but got mask with dtype " + long_word(mask)
         )
     shape = np.broadcast_shapes(input._value.shape, mask._value.shape)
     input = input if shape == input._value.shape else input.expand(shape)

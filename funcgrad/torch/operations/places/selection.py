@@ -284,6 +284,10 @@ def bincount(input: Tensor, weights: Operand = None, minlength: int = 0) -> Tens
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements lie in each of `bins` equal intervals."""
     value = input._value
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
     from_data = min == max == 0 and value.size
     low, high = (float(value.min()), float(value.max())) if from_data else (min, max)
     if low == high:

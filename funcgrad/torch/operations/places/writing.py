@@ -73,6 +73,9 @@ def fill_(self: Tensor, value: Number) -> Tensor:
                 "dimensions."
             )
         return assign(self, apply(_fill_tensor, (self, value)))
+    if value is None or isinstance(value, list | tuple | str):
+        kind = type(value).__name__
+        raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {kind}")
     if self._value.dtype.kind == "b":
         value = bool(value)
     given = number_in(value, self._value.dtype)

@@ -14,6 +14,7 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.reducing.extremes import taken_at
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
+from funcgrad.torch.operations.requiring import require_real
 from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, AxisLike, Index
 
@@ -149,6 +150,7 @@ def nanquantile(
 
 def levels_of(q: Operand, input: Tensor) -> float | tuple[Any, ...]:
     """The levels of quantiles as a parameter; RuntimeError for those that are not between 0 and 1."""
+    require_real(input, q)
     levels = q._value if isinstance(q, Tensor) else np.asarray(q, input._value.dtype)
     if (np.asarray(levels) < 0).any() or (np.asarray(levels) > 1).any():
         raise RuntimeError(
