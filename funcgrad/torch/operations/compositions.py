@@ -73,7 +73,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Opera
 @published()
 def max_pool1d_with_indices(input: Tensor, *args: Operand, **kwargs: Anything) -> Operands:
     """`max_pool1d`, and where the greatest elements stand."""
-    return _late("nn.functional", "max_pool1d")(input, *args, return_indices=True, **kwargs)  # type: ignore[no-any-return]
+    return _late("nn.functional", "max_pool1d")(input, *args, return_indices=True, **kwargs)
 
 
 @published()

@@ -78,10 +78,10 @@ def segment_reduce(
     name = _WORDS.get(reduce, reduce)
     if name not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if lengths is None and offsets is None:
-        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if lengths is None:
-        bounds = np.asarray(offsets._value)  # type: ignore[union-attr] - one of the two is given
+        if offsets is None:
+            raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+        bounds = np.asarray(offsets._value)
     else:
         counts = np.asarray(lengths._value)
         if not unsafe and (counts.sum(-1) != data._value.shape[axis]).any():
