@@ -54,6 +54,7 @@ from funcgrad.compile.passes.memory import scratch_offsets
 from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.passes.scalars_first import scalars_first
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.shifted_sums import shifted_sums
 from funcgrad.compile.passes.tiling import tiled_steps
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
@@ -148,6 +149,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     `write` makes what the steps are written with: one that writes more than they need can measure them.
     """
     check_dtypes(program)
+    program = shifted_sums(program)
     taken = (*NAMES_OF_KERNELS, *NAMES_OF_CHUNKS)
     local = Locals(taken)
     local.name_all(variable_names(program, taken))
