@@ -15,9 +15,8 @@ from funcgrad.compile.passes.dividing import Shared
 from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import Joined
 from funcgrad.compile.passes.kernel import Kernel
-from funcgrad.compile.passes.nests import Nest, Special
+from funcgrad.compile.passes.nests import Nest, Special, bytes_moved
 from funcgrad.compile.passes.segments import Reason
-from funcgrad.compile.passes.traffic import bytes_moved
 from funcgrad.compile.runtime.binaries import COUNTS, loaded_kernel
 from funcgrad.compile.runtime.executable import compiled, evaluated
 from funcgrad.ir.presenters import presenter

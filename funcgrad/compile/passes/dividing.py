@@ -17,8 +17,7 @@ from funcgrad.compile.emit.loop_order import Loop, loops_of
 from funcgrad.compile.emit.statements import BLOCK, Accumulator, NestWriter, Writer
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.fusion import Joined
-from funcgrad.compile.passes.nests import Let, Nest, Reduce, Special, Statement, names_read
-from funcgrad.compile.passes.traffic import bytes_moved
+from funcgrad.compile.passes.nests import Let, Nest, Reduce, Special, Statement, bytes_moved, names_read
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.avals import dtype_name
 

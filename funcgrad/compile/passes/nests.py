@@ -199,6 +199,18 @@ def names_read(statement: Statement) -> Iterator[str]:
             yield from [name for name, _ in view.base]
 
 
+def bytes_moved(nest: Nest) -> int:
+    """Bytes that a nest reads and writes, each element once."""
+    seen: set[View] = set()
+    total = 0
+    for view, _ in nest.views():
+        if view not in seen:
+            seen.add(view)
+            count = math.prod(n for n, s in zip(view.shape, view.strides, strict=True) if s)
+            total += count * view.buffer.dtype.itemsize
+    return total
+
+
 def squeezed(shape: Shape) -> Shape:
     """The shape without axes of size one."""
     return tuple([n for n in shape if n != 1])

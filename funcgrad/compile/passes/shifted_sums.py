@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from funcgrad.compile.passes.expand import Rewriter, count_reads
+from funcgrad.compile.passes.expand import Rewriter
+from funcgrad.compile.passes.uses import count_uses
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.movement import Concatenate
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice
@@ -98,7 +99,7 @@ def shifted_sums(program: Program) -> Program:
 
 def overlaps_of(program: Program, makers: Makers) -> dict[Any, Overlap]:
     """The arrays that are better added up at once."""
-    uses = count_reads(program.equations, program.outputs)
+    uses = count_uses(program)
     inner = {e.inputs[0] for e in program.equations if isinstance(e.primitive, AddToSlice)}
     overlaps: dict[Any, Overlap] = {}
     for equation in program.equations:
