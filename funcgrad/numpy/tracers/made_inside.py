@@ -23,6 +23,7 @@ from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.arrays.movement import diag
 from funcgrad.numpy.dispatch import implementation_of
+from funcgrad.numpy.tracers import open_operators as _open_operators  # noqa: F401 - given to open arrays
 from funcgrad.numpy.tracers.draws import drawing
 from funcgrad.numpy.tracers.floating_errors import RAISING, decorated, under_errstate
 from funcgrad.numpy.tracers.mattering import CONSTRUCTORS, is_compiled, is_numpys, matters

@@ -17,7 +17,7 @@ from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.creating.random import generator_of
-from funcgrad.torch.operations.pointwise.rows import unary
+from funcgrad.torch.operations.pointwise.rows import Row, of_one
 from funcgrad.types import Anything, Array, AxisLike, DTypeLike
 
 __all__ = [
@@ -78,17 +78,30 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     return changed
 
 
-def _plain(
-    title: str, function: Callable[[Any], Any], name: str, keeps_result: bool = False
-) -> Callable[..., Any]:
-    return unary(Op(title, function, keeps_result=keeps_result, input_names=("self",)), name)
+def _activation(name: str, node: str, function: Callable[[Any], Any], doc: str) -> Callable[..., Operand]:
+    """A function of each element, which takes ``inplace=``."""
+    plain = of_one(Row(name, node, function, doc))
+
+    def activation(input: Operand, inplace: bool = False) -> Operand:
+        return finished(input, inplace, plain(input))
+
+    activation.__name__ = activation.__qualname__ = name
+    activation.__doc__ = doc
+    return activation
 
 
-_silu = _plain("SiluBackward0", nn.silu, "silu")
-_mish = _plain("MishBackward0", nn.mish, "mish")
-_logsigmoid = _plain("LogSigmoidBackward0", nn.log_sigmoid, "logsigmoid")
-_hardsigmoid = _plain("HardsigmoidBackward0", nn.hard_sigmoid, "hardsigmoid")
-_selu = _plain("EluBackward0", nn.selu, "selu")
+hardsigmoid = _activation("hardsigmoid", "HardsigmoidBackward0", nn.hard_sigmoid, "``relu6(input + 3) / 6``.")
+mish = _activation("mish", "MishBackward0", nn.mish, "``input * tanh(softplus(input))``.")
+selu = _activation("selu", "EluBackward0", nn.selu, "The self-normalising exponential unit.")
+silu = _activation("silu", "SiluBackward0", nn.silu, "``input * sigmoid(input)``.")
+logsigmoid = of_one(
+    Row(
+        "logsigmoid",
+        "LogSigmoidBackward0",
+        nn.log_sigmoid,
+        "The logarithm of the sigmoid, without underflow.",
+    )
+)
 
 
 def tanh(input: Operand) -> Operand:
@@ -111,26 +124,6 @@ def relu(input: Operand, inplace: bool = False) -> Operand:
     return finished(input, inplace, input.relu())
 
 
-def silu(input: Operand, inplace: bool = False) -> Operand:
-    """``input * sigmoid(input)``."""
-    return finished(input, inplace, _silu(input))
-
-
-def mish(input: Operand, inplace: bool = False) -> Operand:
-    """``input * tanh(softplus(input))``."""
-    return finished(input, inplace, _mish(input))
-
-
-def logsigmoid(input: Operand) -> Operand:
-    """The logarithm of the sigmoid, without underflow."""
-    return _logsigmoid(input)
-
-
-def hardsigmoid(input: Operand, inplace: bool = False) -> Operand:
-    """``relu6(input + 3) / 6``."""
-    return finished(input, inplace, _hardsigmoid(input))
-
-
 @op("HardswishBackward0")
 @Composed
 def _hardswish(x: Array) -> Array:
@@ -141,11 +134,6 @@ def _hardswish(x: Array) -> Array:
 def hardswish(input: Operand, inplace: bool = False) -> Operand:
     """``input * relu6(input + 3) / 6``."""
     return finished(input, inplace, apply(_hardswish, (input,)))
-
-
-def selu(input: Operand, inplace: bool = False) -> Operand:
-    """The self-normalising exponential unit."""
-    return finished(input, inplace, _selu(input))
 
 
 @op("EluBackward0")
