@@ -51,7 +51,9 @@ __all__ = [
     "PyTreeDef",
     "SequenceKey",
     "all_leaves",
+    "default_registry",
     "flatten_one_level",
+    "flatten_one_level_with_keys",
     "is_tree_node",
     "keystr",
     "register_dataclass",
@@ -116,7 +118,60 @@ def flatten_one_level(tree: Tree) -> tuple[Iterable[Any], Any]:
     if node is None:
         raise TreeError(f"can't tree-flatten type: {type(tree)}")
     children, aux = node.flatten(tree)
+    if aux is None and isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        aux = type(tree)
     return children, aux
+
+
+def flatten_one_level_with_keys(tree: Tree) -> tuple[list[tuple[Any, Any]], Any]:
+    """The children of a node, each with its key, and its auxiliary data; TreeError for what is none.
+
+    >>> flatten_one_level_with_keys({"a": 1, "b": (2, 3)})[0]
+    [(DictKey(key='a'), 1), (DictKey(key='b'), (2, 3))]
+    """
+    _, aux = flatten_one_level(tree)
+    pairs, _ = tree_flatten_with_path(tree, is_leaf=lambda x: x is not tree)
+    return [(path[0], child) for path, child in pairs], aux
+
+
+class _Registry:
+    """The classes that are nodes, as ``jax.tree_util.default_registry`` shows them."""
+
+    def is_node(self, kind: type) -> bool:
+        """`is_tree_node`."""
+        return is_tree_node(kind)
+
+    def flatten(self, tree: Tree, leaf_predicate: Callable[[Any], bool] | None = None) -> tuple[Any, Any]:
+        """`tree_flatten`."""
+        leaves, structure = tree_flatten(tree, is_leaf=leaf_predicate)
+        return list(leaves), structure
+
+    def flatten_with_path(
+        self, tree: Tree, leaf_predicate: Callable[[Any], bool] | None = None
+    ) -> tuple[Any, Any]:
+        """`tree_flatten_with_path`, of plain pairs."""
+        pairs, structure = tree_flatten_with_path(tree, is_leaf=leaf_predicate)
+        return [tuple(pair) for pair in pairs], structure
+
+    def flatten_one_level(self, tree: Tree) -> tuple[list[Any], Any] | None:
+        """`flatten_one_level`; None for a leaf."""
+        if not is_tree_node(type(tree)):
+            return None
+        children, aux = flatten_one_level(tree)
+        return list(children), aux
+
+    def flatten_one_level_with_keys(self, tree: Tree) -> tuple[list[tuple[Any, Any]], Any] | None:
+        """`flatten_one_level_with_keys`; None for a leaf."""
+        return flatten_one_level_with_keys(tree) if is_tree_node(type(tree)) else None
+
+    def register_node(
+        self, kind: type, to_iterable: Callable[[Any], Any], from_iterable: Callable[[Any, Any], Any]
+    ) -> None:
+        """`register_pytree_node`."""
+        register_pytree_node(kind, to_iterable, from_iterable)
+
+
+default_registry = _Registry()
 
 
 def tree_reduce_associative(

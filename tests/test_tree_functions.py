@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from funcgrad import tree
+from funcgrad import tree, tree_util
 from funcgrad.errors import TreeError
 
 Point = namedtuple("Point", ["x", "y"])
@@ -466,3 +466,18 @@ def test_an_associative_reduction_combines_halves() -> None:
     assert tree_util.tree_reduce_associative(joined, [], identity="i") == "i"
     with pytest.raises(TypeError, match="Must specify identity"):
         tree_util.tree_reduce_associative(joined, [])
+
+
+def test_the_registry_under_the_name_of_jax() -> None:
+    util = tree_util
+    registry = util.default_registry
+    pairs = [(util.DictKey("a"), [2]), (util.DictKey("b"), 1)]
+    assert util.flatten_one_level_with_keys({"b": 1, "a": [2]})[0] == pairs
+    assert registry.flatten_one_level_with_keys({"b": 1, "a": [2]})[0] == pairs
+    assert registry.flatten_one_level([1, (2,)]) == ([1, (2,)], None)
+    assert registry.flatten_one_level(3) is None
+    assert registry.is_node(dict)
+    assert registry.flatten({"a": [1, 2]})[0] == [1, 2]
+    assert registry.flatten_with_path([5])[0] == [((util.SequenceKey(0),), 5)]
+    with pytest.raises(TreeError, match="can't tree-flatten"):
+        util.flatten_one_level_with_keys(3)

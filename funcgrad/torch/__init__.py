@@ -175,7 +175,8 @@ def __getattr__(name: str) -> Anything:
     if name in _FROM_FUNCTIONAL:
         found = getattr(_import_module("funcgrad.torch.nn.functional"), name, None)
         if found is not None:
-            return found
+            numbered = _import_module("funcgrad.torch.nn.functional.numbered")
+            return numbered.with_number(found, name) if name in numbered.NUMBERED else found
     if _reason_for(name) is not None:
         raise AttributeError(_unsupported(name))
     raise AttributeError(f"module 'torch' has no attribute '{name}'")

@@ -138,6 +138,8 @@ def nuclear_norm(input: Tensor, dim: AxisLike = None, keepdim: bool = False) -> 
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Operand:
     """The norm over all dimensions but one, which stays."""
     axes = [k for k in range(len(v._value.shape)) if k != dim]
+    if not axes:
+        return abs(v)
     return FUNCTIONS["norm"](v, pow, axes, True) if dim != -1 else FUNCTIONS["norm"](v, pow)
 
 

@@ -22,7 +22,7 @@ from funcgrad.torch.operations.creating.data import finished, require_cpu, shape
 from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.pointwise.arithmetic import tensor_beside
 from funcgrad.torch.operations.registry import FUNCTIONS, published
-from funcgrad.torch.operations.requiring import require_kinds
+from funcgrad.torch.operations.requiring import kind_of, long_word, require_kinds
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
 __all__ = ["Generator", "default_generator", "generator_of"]
@@ -480,12 +480,26 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     """Fill with exponentially distributed numbers."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    _require_continuous("Exponential", self, kind_of(self))
     rng = generator_of(generator)
     return _written("exponential_", self, filled_as(self._value, lambda shape: rng.exponential(lambd, shape)))
 
 
+def _require_continuous(name: str, t: Tensor, word: str) -> None:
+    """Raise RuntimeError for integers, which numbers of a continuous distribution would be cut to."""
+    if t._value.dtype.kind in "biu":
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
+            f"but you specified {word}"
+        )
+
+
 def _filler(name: str, draw: Callable[..., Any]) -> None:
     def filled(self: Tensor, *args: float, generator: Anything = None) -> Tensor:
+        if name == "log_normal_" and self._value.dtype.kind in "biu":
+            raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{kind_of(self)}'")
+        if name == "cauchy_":
+            _require_continuous("Cauchy", self, long_word(self))
         rng = generator_of(generator)
         return _written(name, self, filled_as(self._value, lambda shape: draw(rng, shape, *args)))
 

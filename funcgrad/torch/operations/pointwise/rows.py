@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from funcgrad.torch.core.apply import apply, make_node
 from funcgrad.torch.core.backward.history import Node, Op
@@ -11,7 +14,7 @@ from funcgrad.torch.core.backward.plans import pointwise_mask
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor
-from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, Binary
+from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, Binary, operand, result_dtype
 from funcgrad.torch.operations.registry import operation
 from funcgrad.types import Array
 
@@ -68,6 +71,36 @@ def _remember(op: Op, t: Tensor, x: Tensor, a: Array) -> None:
     t._rg = True
 
 
+F16 = np.dtype(np.float16)
+_OF_HALVES: WeakKeyDictionary[Op, Op] = WeakKeyDictionary()
+
+
+def in_single(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of arrays in half precision, computed in single as in PyTorch."""
+
+    def rounded(*arrays: Array) -> Array:
+        single = [a.astype(np.float32) if a.dtype == F16 else a for a in arrays]
+        return function(*single).astype(F16)
+
+    return rounded
+
+
+def op_of_halves(op: Op) -> Op:
+    """The operation for half precision."""
+    found = _OF_HALVES.get(op)
+    if found is None:
+        found = Op(
+            op.name,
+            in_single(op.function),
+            keeps_result=op.keeps_result,
+            inverse=op.inverse,
+            input_names=op.input_names,
+            output_names=op.output_names,
+        )
+        _OF_HALVES[op] = found
+    return found
+
+
 def unary(op: Op, name: str, doc: str | None = None, floating: bool = True) -> Callable[[Operand], Operand]:
     """The function of one tensor; with `floating` integers are converted first."""
     function = op.function
@@ -88,6 +121,8 @@ def unary(op: Op, name: str, doc: str | None = None, floating: bool = True) -> C
             elif modes.inference:
                 t._inference = True
             return t
+        if dtype == F16:
+            return apply(op_of_halves(op), (input,))
         if floating and dtype.kind in "iub":
             input = as_floating(input)
         return apply(op, (input,))
@@ -106,8 +141,11 @@ def of_one(row: Row) -> Callable[[Operand], Operand]:
 def of_two(row: Row) -> Callable[[Operand, Operand], Tensor]:
     """The function of two tensors, or of a tensor and a number, that a row says."""
     promoted = Binary(row.node, row.function, result=row.result).promoted
+    of_halves = Binary(row.node, in_single(row.function), result=row.result).promoted
 
     def pairwise(input: Operand, other: Operand) -> Tensor:
+        if isinstance(input, Tensor) and input._value.dtype == F16 == result_dtype(input, operand(other)):
+            return of_halves(input, other)
         return promoted(input, other)
 
     pairwise.__name__ = pairwise.__qualname__ = row.name
