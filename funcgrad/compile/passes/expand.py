@@ -22,6 +22,7 @@ from funcgrad.ops.arrays.structure import Broadcast, Permute, ReduceSum
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
 from funcgrad.ops.elementwise.identity import Departure
+from funcgrad.ops.reducing.labelled import written
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.types import AnyPrimitive, Anything
 
@@ -75,6 +76,7 @@ def expand(program: Program) -> Program:
     rewrite_all(rewriter, program.equations, known)
     outputs = tuple([known.get(a, a) for a in program.outputs])  # type: ignore[arg-type]
     equations = parts_merged(added_in_place(rewriter.equations, outputs), outputs)
+    equations = products_turned(equations, count_reads(equations, outputs))
     return Program(program.inputs, tuple(rewriter.captured), equations, outputs, program.name)
 
 
@@ -129,6 +131,40 @@ def parts_merged(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tupl
         makers[equation.outputs[0]] = merged
         gone.add(maker)
     return tuple([e for e in found if e not in gone])
+
+
+def products_turned(equations: Sequence[Equation], uses: Mapping[Atom, int]) -> tuple[Equation, ...]:
+    """Equations in which products whose only reader turns them round are made as they are read.
+
+    The gradient of a layer's weights is the transpose of a product, and an array to be returned: the product
+    of the operands the other way round is written where it is to lie, and nothing is copied.
+    """
+    products: dict[Atom, Equation] = {
+        e.outputs[0]: e for e in equations if type(e.primitive) is DotGeneral and uses.get(e.outputs[0]) == 1
+    }
+    turned: dict[Equation, Equation] = {}
+    gone: set[Equation] = set()
+    for equation in equations if products else ():
+        product = products.get(equation.inputs[0]) if type(equation.primitive) is Permute else None
+        found = None if product is None else turned_product(product, equation)
+        if product is not None and found is not None:
+            turned[product] = found
+            gone.add(equation)
+    return tuple([turned.get(e, e) for e in equations if e not in gone])
+
+
+def turned_product(product: Equation, permuted: Equation) -> Equation | None:
+    """The product of the exchanged operands, if it has the axes as they are permuted; None if not."""
+    labels = product.primitive.labels
+    n_batch = len(labels.batch[0])
+    n_rows = len(labels.x) - n_batch - len(labels.contracting[0])
+    n = len(labels.out)
+    order = (*range(n_batch), *range(n_batch + n_rows, n), *range(n_batch, n_batch + n_rows))
+    if n_rows in (0, n - n_batch) or permuted.primitive.order != order:
+        return None
+    subscripts = written(labels.y, labels.x, [labels.out[a] for a in order])
+    x, y = product.inputs
+    return Equation(DotGeneral(subscripts), (y, x), permuted.outputs, product.source)
 
 
 def count_reads(equations: Sequence[Equation], outputs: Sequence[Atom]) -> dict[Any, int]:
