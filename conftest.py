@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import itertools
 import os
 from collections.abc import Generator
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
-if "PYTEST_XDIST_WORKER" in os.environ and "OPENBLAS_NUM_THREADS" not in os.environ:
-    # Workers are the parallelism: threads of BLAS that wait for each other's cores made what factors matrices
-    # three times as long. The libraries read this as they are loaded; processes of tests do not inherit it.
+if "OPENBLAS_NUM_THREADS" not in os.environ:
+    # Threads of BLAS that wait for cores where others are at work made what factors matrices three to eight
+    # times as long. The libraries read this as they are loaded; processes of tests do not inherit it.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     import_module("scipy.linalg")
     del os.environ["OPENBLAS_NUM_THREADS"]
@@ -60,3 +63,15 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(*COLLECTED_AFTER)
         gc.enable()
+
+
+def pytest_configure() -> None:
+    """Tell BLAS too that has been loaded before, by a plugin of another package."""
+    maps = Path("/proc/self/maps")
+    if "OPENBLAS_NUM_THREADS" in os.environ or not maps.exists():
+        return
+    for path in {line.split()[-1] for line in maps.read_text().splitlines() if "openblas" in line}:
+        library = ctypes.CDLL(path)
+        for prefix, suffix in itertools.product(("scipy_", ""), ("", "64_")):
+            if hasattr(library, name := f"{prefix}openblas_set_num_threads{suffix}"):
+                getattr(library, name)(1)

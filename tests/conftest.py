@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from funcgrad.compile.runtime import binaries
 from funcgrad.ir.evaluate.handing_up import PROMOTION
 
 PEERS = ("torch", "jax", "autograd")
@@ -32,6 +33,10 @@ os.environ.setdefault("FUNCGRAD_NOTICES", "0")
 # What is evaluated for long enough is compiled, by the clock: on a busy machine that is anything, and a
 # test that counts kernels or calls would see it. `tests/compile/test_tiering.py` sets times of its own.
 PROMOTION.first = 1e9
+
+# Nobody presses Ctrl-C: a process for each large kernel costs a start of Python, and makes the same code.
+# `tests/waiting/test_long_compilations.py` has them.
+binaries.LARGE_SOURCE = 1 << 60
 
 # The default everywhere, so that a failure in CI is the same failure at a desk. A first example may
 # record, differentiate and import SciPy, on a machine that does other things: time says nothing here.

@@ -17,12 +17,13 @@ from funcgrad.compile.engines.build import NUMBERS
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.engines.llvm import CodeError, compile_ir
-from funcgrad.compile.runtime import machine_code, waiting_notices
+from funcgrad.compile.runtime import binaries, machine_code, waiting_notices
 
 
 @pytest.fixture(autouse=True)
 def given(monkeypatch, tmp_path):
     monkeypatch.setenv("FUNCGRAD_NOTICES", "1")
+    monkeypatch.setattr(binaries, "LARGE_SOURCE", waiting_notices.LARGE_SOURCE)
     monkeypatch.setenv("FUNCGRAD_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -33,8 +34,6 @@ def loss(x):
 
 def slow(monkeypatch, seconds=300):
     """Make LLVM as slow as for a Program of thousands of equations: until something is said."""
-    from funcgrad.compile.runtime import binaries
-
     plain, write, said = binaries.built, waiting_notices._write, threading.Event()
 
     def waiting(*args):
@@ -106,8 +105,6 @@ def test_it_can_be_turned_off(monkeypatch, capsys):
 
 def test_one_that_is_left_says_that_too(monkeypatch, capsys):
     slow(monkeypatch)
-    from funcgrad.compile.runtime import binaries
-
     plain = binaries.built
 
     def interrupted(*args):
@@ -124,7 +121,7 @@ def test_one_that_is_left_says_that_too(monkeypatch, capsys):
 
 
 def test_nothing_half_written_is_left_in_the_cache(monkeypatch, given):
-    from funcgrad.compile.runtime import binaries, cache
+    from funcgrad.compile.runtime import cache
 
     def interrupted(source, target):
         raise KeyboardInterrupt
@@ -214,8 +211,6 @@ def long_source(name):
 
 
 def test_a_process_makes_the_same_code(monkeypatch):
-    from funcgrad.compile.runtime import binaries
-
     source = long_source("run")
     assert len(source) > waiting_notices.LARGE_SOURCE
     apart = binaries.built(source, ("run",), frozenset())
@@ -322,8 +317,6 @@ def test_a_process_ends_with_its_parent():
 
 
 def test_threads_that_need_the_same_kernel_build_it_once(monkeypatch):
-    from funcgrad.compile.runtime import binaries
-
     made = []
     plain = binaries.built
 
@@ -351,8 +344,6 @@ def test_threads_that_need_the_same_kernel_build_it_once(monkeypatch):
 
 
 def test_another_kernel_does_not_wait_for_a_long_one(monkeypatch):
-    from funcgrad.compile.runtime import binaries
-
     plain, go_on, began = binaries.built, threading.Event(), threading.Event()
 
     def slowly(source, *rest):
