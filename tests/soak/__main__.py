@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import linecache
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from collections import Counter
 import numpy as np
 
 import funcgrad as fg
+from funcgrad.compile.runtime import tiering
 from tests.soak.oracles import Mismatch, bits, check
 from tests.soak.programs import Program, random_program
 from tests.soak.reducing import reduced
@@ -85,6 +87,8 @@ def run(options: argparse.Namespace) -> None:
     failures, seed, blocks = 0, options.seed, 0
     compiled: dict[int, str] = {}
     os.environ["FUNCGRAD_NOTICES"] = "0"
+    if options.uncompiled:
+        tiering.LONGEST = 0  # nor is what is evaluated for long compiled after all
     while time.monotonic() < end and failures < options.failures:
         program = random_program(seed, options.most)
         blocks += len(program.blocks)
@@ -98,6 +102,7 @@ def run(options: argparse.Namespace) -> None:
         except Exception as error:  # noqa: BLE001 - reported, and counted
             failures += 1
             report(seed, program, error, depth)
+        linecache.clearcache()  # of the texts of programs, which nobody asks for again
         counts["programs"] += 1
         seed += 1
     said = ", ".join([f"{count} {kind}" for kind, count in counts.most_common()])

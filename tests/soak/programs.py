@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,14 +47,14 @@ class Program:
     blocks: tuple[Block, ...]
     weights: int = field(default=7)
 
-    @property
+    @cached_property
     def outputs(self) -> list[str]:
         """The values that nothing reads."""
         read = {name for block in self.blocks for name in block.reads}
         found = [block.out for block in self.blocks if block.out not in read]
         return found or [self.blocks[-1].out if self.blocks else next(iter(self.args))]
 
-    @property
+    @cached_property
     def source(self) -> str:
         """The text of the function."""
         body = [line for block in self.blocks for line in block.lines]
@@ -82,6 +83,12 @@ class Program:
         """Whether numbers of single precision take part, whose rounding difference quotients magnify."""
         single = any(np.asarray(x).dtype.char in "fF" for x in self.args.values())
         return single or bool(re.search("float32|complex64", self.source))
+
+    @property
+    def narrow(self) -> bool:
+        """Whether short integers take part, of which JAX makes numbers of single precision."""
+        few = any(np.asarray(x).dtype.char in "bhi" for x in self.args.values())
+        return few or bool(re.search("int8|int16|int32", self.source))
 
     @property
     def numbers(self) -> tuple[int, ...]:
