@@ -30,6 +30,7 @@ __all__ = [
     "ShapeError",
     "ShardError",
     "StaticArgumentError",
+    "TracedAttributeError",
     "TracedBranchError",
     "TracerAssignmentError",
     "TreeError",
@@ -163,6 +164,10 @@ class EscapedTracerError(FuncgradError, RuntimeError, TypeError):
     """Raised when a traced value is used after the trace that made it has ended."""
 
     as_your_own = refuses = True
+
+
+class TracedAttributeError(FuncgradError, AttributeError):
+    """Raised when a traced array is asked for something that only an array in memory has, or nothing has."""
 
 
 class UnsupportedFunctionError(FuncgradError, TypeError, NotImplementedError):

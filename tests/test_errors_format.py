@@ -35,6 +35,7 @@ BUILTINS = {
     "ShardError": (RuntimeError,),
     "StaticArgumentError": (ValueError, TypeError),
     "TracedBranchError": (TypeError,),
+    "TracedAttributeError": (AttributeError,),
     "TracerAssignmentError": (TypeError,),
     "TreeError": (ValueError, TypeError),
     "UnsupportedFunctionError": (TypeError, NotImplementedError),

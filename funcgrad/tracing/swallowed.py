@@ -34,7 +34,8 @@ def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
         return cause
     if isinstance(error, TypeError | ValueError | NotImplementedError) and speaks_of_objects(str(error)):
         return about_objects(error)
-    if isinstance(error, TypeError | ValueError) and _TRACER.search(str(error)):
+    named = not isinstance(error, FuncgradError | AttributeError) and _TRACER.search(str(error))
+    if named or (isinstance(error, UNREADABLE) and is_strict(called_at(error))):
         return about_tracer(error)
     return about_keyword(error) if isinstance(error, TypeError) else None
 
@@ -53,6 +54,30 @@ _UNEXPECTED = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'"
 
 _TRACER = re.compile(r"\bTracer\b|\bOpenArray\b|holds references|a Rational instance")
 """What code that takes no traced values calls one, as it looks for a number, a buffer or an iterator."""
+
+
+UNREADABLE = (TypeError, ValueError, ArithmeticError, SyntaxError)
+STRICT_TAKERS = frozenset(
+    [
+        "None.Decimal.from_float",
+        "ast.literal_eval",
+        "builtins.eval",
+        "decimal.Decimal",
+        "json.loads",
+        "marshal.dump",
+        "marshal.dumps",
+        "numpy.fromstring",
+        "random.Random",
+        "random.Random.seed",
+    ]
+)
+"""What takes no traced numbers and does not say what it was given; ``f"{t}"`` is the name of one."""
+
+
+def is_strict(function: Anything) -> bool:
+    """Whether a function is one of those, which are looked for by name: they may not be loaded."""
+    where, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    return f"{where}.{name}" in STRICT_TAKERS
 
 
 def about_tracer(error: Exception) -> ConcretizationError:
@@ -105,9 +130,18 @@ def raised_by_user(error: BaseException) -> bool:
 
 
 def same_place(error: Exception, refused: FuncgradError) -> bool:
-    """Whether both come from the same line of the user's: C code cleared the refusal and raised its own."""
-    location = user_location_of(error)
-    return location is not None and refused.source is not None and Source(*location) == refused.source
+    """Whether an error has passed the user's line of a refusal: C code cleared that, or it got lost.
+
+    SciPy's root finders go on calling with a refusal pending. Look-ups of names may then fail anywhere, in
+    the function that is called or in ours, and clear it.
+    """
+    entry = error.__traceback__ if refused.source is not None else None
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if not is_library_code(code) and Source(code, entry.tb_lasti) == refused.source:
+            return True
+        entry = entry.tb_next
+    return False
 
 
 def speaks_of_objects(words: str) -> bool:

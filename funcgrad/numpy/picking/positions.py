@@ -429,6 +429,11 @@ def flat_view(x: Tracer) -> Tracer:
     return view(x, Reshape((x.aval.size,)))
 
 
+def set_flat(x: Tracer, value: ArrayLike) -> None:
+    """``x.flat = value``: all elements in order, the value repeated as often as it takes."""
+    setitem(flat_view(x), ..., np.resize(value, x.aval.size) if shape_of(value) else value)
+
+
 # -- methods ----------------------------------------------------------------------------------------------
 
 
@@ -448,7 +453,7 @@ install(
         "compress": _compress,
         "nonzero": nonzero,
         "put": put,
-        "flat": property(flat_view),
+        "flat": property(flat_view, set_flat),
         "view": _view,
     }
 )

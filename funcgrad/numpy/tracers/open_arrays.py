@@ -51,22 +51,10 @@ _WRITERS = frozenset([np.copyto, np.put, np.place, np.putmask, np.fill_diagonal,
 _WRITING_METHODS = frozenset(
     ["fill", "sort", "put", "itemset", "partition", "resize", "byteswap", "setfield", "__setitem__"]
 )
-_MEMORY = frozenset(
-    [
-        "data",
-        "ctypes",
-        "flat",
-        "base",
-        "getfield",
-        "view",
-        "__array_interface__",
-        "__array_struct__",
-        "__dlpack__",
-    ]
-)
-"""Attributes by which memory is handed out: it may be written where nobody sees it."""
 _ADDRESSES = frozenset(["ctypes", "__array_interface__", "__array_struct__", "__dlpack__"])
-"""Those that hand out an address, which does not keep the array."""
+"""Attributes that hand out an address, which does not keep the array."""
+_MEMORY = _ADDRESSES | {"data", "base", "getfield", "view"}
+"""Attributes by which memory is handed out: it may be written where nobody sees it."""
 
 
 class OpenArray(TracerMemory):
@@ -137,8 +125,6 @@ class OpenArray(TracerMemory):
             before_write(target)
         return called(function, args, kwargs)
 
-    # -- what can be set ---------------------------------------------------------------------------------
-
     @property
     def shape(self) -> ShapeLike:
         """The shape, which may be set where NumPy allows it."""
@@ -166,6 +152,21 @@ class OpenArray(TracerMemory):
     @imag.setter
     def imag(self, value: ArrayLike) -> None:
         self.imag[...] = value
+
+    @property
+    def flat(self) -> Anything:
+        """NumPy's iterator over the memory, which is handed out with it; what is set is repeated."""
+        hand_out(self)
+        return self._recorder.flat
+
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None:
+        if has_traced((value,)) or changes_in_block(self):
+            become_traced(self)
+            self.flat = value
+            return
+        before_write(self)
+        self._recorder.flat = plain(value)
 
     # -- what Python asks of arrays ----------------------------------------------------------------------
 
@@ -226,11 +227,10 @@ class OpenArray(TracerMemory):
     def __format__(self, spec: str) -> str:
         return format(self._recorder, spec)
 
-    def __copy__(self) -> OpenArray:
+    def __copy__(self, memo: object = None) -> OpenArray:
         return OpenArray(self._recorder.copy())
 
-    def __deepcopy__(self, memo: object) -> OpenArray:
-        return OpenArray(self._recorder.copy())
+    __deepcopy__ = __copy__
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return np.array, (self._recorder.copy(),)

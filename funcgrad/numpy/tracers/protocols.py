@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import FrameType, MemberDescriptorType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from funcgrad.errors import ConcretizationError, did_you_mean
+from funcgrad.errors import ConcretizationError, TracedAttributeError, did_you_mean
 from funcgrad.later import Later
 from funcgrad.numpy.arrays.creation import check_device
 from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
@@ -43,8 +43,8 @@ NAMES_OF_TENSORS = {
 
 
 def _getattr(self: Tracer, name: str) -> Anything:
-    """The ufunc of that name as a method; raises AttributeError for anything else."""
-    if isinstance(getattr(Tracer, name, None), MemberDescriptorType):
+    """The ufunc of that name as a method; raises TracedAttributeError for anything else."""
+    if hasattr(Tracer, name):
         # C code that calls Python while an error is pending, as SciPy's root finders do: CPython's look-up of
         # a name that its cache of types has lost fails then, clears the error, and asks here.
         return object.__getattribute__(self, name)
@@ -55,18 +55,30 @@ def _getattr(self: Tracer, name: str) -> Anything:
         if name == "flags":
             # SciPy's own code asks for them where it takes the memory of an array.
             refusals.refuse_inside_scipy(self, False, sys._getframe(1))
-        if hasattr(np.ndarray, name):
-            raise AttributeError(f"ndarray.{name} is not supported on traced arrays")
-        if name in NAMES_OF_TENSORS:
-            raise AttributeError(
-                f"a traced array has no attribute {name!r}, as PyTorch's tensors have. "
-                f"Use {NAMES_OF_TENSORS[name]}."
-            )
+        raise missing(name)
+    raise AttributeError(name)
+
+
+def missing(name: str) -> TracedAttributeError:
+    """The error for an attribute that a traced array has not."""
+    seen, remedy = f"a traced array has no attribute {name!r}", ""
+    if hasattr(np.ndarray, name):
+        seen = f"ndarray.{name} is not supported on traced arrays"
+        remedy = "Write it with functions of np and fg.scipy, which keep the gradient.\n" + VALUE_ALONE
+    elif hasattr(float, name):
+        remedy = VALUE_ALONE
+    elif name in NAMES_OF_TENSORS:
+        seen, remedy = f"{seen}, as PyTorch's tensors have", f"Use {NAMES_OF_TENSORS[name]}."
+    else:
         names = [other for other in dir(Tracer) if not other.startswith("_")]
         names += [ufunc.__name__ for ufunc in FUNCTIONS if isinstance(ufunc, np.ufunc)]
-        hint = did_you_mean(name, names) or "It has those of NumPy's arrays, and NumPy's ufuncs as methods."
-        raise AttributeError(f"a traced array has no attribute {name!r}. {hint}")
-    raise AttributeError(name)
+        hint = did_you_mean(name, names)
+        remedy = hint or "It has those of NumPy's arrays, and NumPy's ufuncs as methods."
+    return TracedAttributeError(seen, source=Source(*user_location()), remedy=remedy)
+
+
+VALUE_ALONE = "float(fg.stop_gradient(x)), or np.asarray of it, is the value alone."
+"""What to do where only the value is meant."""
 
 
 def _contains(self: Tracer, item: ArrayLike) -> bool:
