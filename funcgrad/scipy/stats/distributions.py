@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy import floor, log, sqrt, where
+from funcgrad.numpy import exp, floor, log, sqrt, where
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.reals import as_doubles, require_real
+from funcgrad.scipy.special import xlogy
 from funcgrad.scipy.stats.expectations import NOT_SUMMED, inner_point, moment
 from funcgrad.scipy.stats.law import LAWS, Law
 from funcgrad.scipy.stats.quantiles import quantile
@@ -41,14 +42,14 @@ BELOW_AND_ABOVE = {
 class Parameters:
     """The parameters of a call, in double precision, NaN where they are not admissible."""
 
-    __slots__ = ("admissible", "loc", "scale", "shapes")
+    __slots__ = ("admissible", "law", "loc", "scale", "shapes")
 
     def __init__(self, law: Law, shapes: Sequence[Any], loc: ArrayLike, scale: ArrayLike) -> None:
         self.shapes: tuple[Any, ...] = tuple([floating(x) for x in shapes])
         for x in (loc, scale):
             if type(x) not in (int, float):
                 require_real(x, "a distribution")
-        self.loc = loc
+        self.law, self.loc = law, loc
         self.admissible = True if law.valid is None else condition(law.valid(*self.shapes))
         for name in law.counts:
             self.round_down(law.shapes.index(name))
@@ -72,6 +73,23 @@ class Parameters:
         y = floating(x)
         y = y if is_number(self.loc, 0) else y - self.loc
         return y if is_number(self.scale, 1) else y / self.scale
+
+    def rises(self) -> bool:
+        """Whether the density is a power of the point times something, and the scale has derivatives."""
+        return type(self.scale) is Tracer and "rise" in self.law.formulas
+
+    def risen(self, kind: str, y: Array, x: ArrayLike) -> Array:
+        """The density of the standard form at `y`, which `x` is.
+
+        Where `y` is 0 and the exponent as well, ``log(y)`` has a derivative by the scale, but none by way of
+        `y`, which does not move there: the logarithms of both are told apart.
+        """
+        exponent = self.law.formulas["rise"](*self.shapes)
+        start = np.logical_and(y == 0.0, exponent == 0.0)
+        away = xlogy(exponent, where(start, floating(x) - self.loc, 1.0))
+        found = where(start, away - exponent * log(self.scale), xlogy(exponent, where(start, 1.0, y)))
+        found = found + self.law.formulas["rest"](y, *self.shapes)
+        return found if kind == "logpdf" else exp(found)
 
     def placed(self, y: ArrayLike) -> Array:
         """``loc + scale * y``."""
@@ -201,7 +219,7 @@ class Distribution:
         if whole is not True:
             outside = either(outside, np.logical_and(np.logical_not(whole), np.logical_not(np.isnan(y))))
         inner = y if outside is None else where(outside, inner_point(low, high, self.law.discrete), y)
-        found = formula(inner, *at.shapes)
+        found = formula(inner, *at.shapes) if not at.rises() else at.risen(kind, inner, point)
         # Where there is no density a point counts as outside: slopes would be products of infinities.
         none = OUTSIDE[kind]
         found = by_scale(kind, where(found == none, none, found), at.scale)

@@ -14,6 +14,7 @@ from inspect import signature
 from typing import Any
 
 from funcgrad.numpy import exp, expm1, log, log1p, where
+from funcgrad.scipy.special import xlogy
 from funcgrad.types import Array, ArrayLike
 
 Formula = Callable[..., Any]
@@ -116,6 +117,15 @@ def composed(outer: Formula, inner: Sequence[Formula]) -> Formula:
     return follows
 
 
+def risen(rise: Formula, rest: Formula) -> Formula:
+    """The logarithm of a density that is a power of x times another function."""
+
+    def logpdf(x: Array, *shapes: Array) -> Array:
+        return xlogy(rise(*shapes), x) + rest(x, *shapes)
+
+    return logpdf
+
+
 def all_positive(*shapes: ArrayLike) -> Array:
     """Whether each parameter is positive: what most distributions ask of theirs."""
     found = shapes[0] > 0
@@ -137,9 +147,15 @@ def declare(
     counts: tuple[str, ...] = (),
     **formulas: Formula,
 ) -> None:
-    """Enter a distribution; its shape parameters are those of the formula of its density."""
-    density = formulas["logpdf"]
+    """Enter a distribution; its shape parameters are those of the formula of its density.
+
+    Where the density is a power of x times another function, ``rise`` is the exponent and ``rest`` the
+    logarithm of that function, in place of ``logpdf``.
+    """
+    density = formulas["rest" if "rest" in formulas else "logpdf"]
     shapes = tuple(signature(density).parameters)[1:]
+    if "rest" in formulas:
+        formulas["logpdf"] = risen(formulas["rise"], formulas["rest"])
     for kind, formula in formulas.items():
         entitle(formula, f"{name}_{kind}")
     LAWS[name] = Law(

@@ -89,7 +89,8 @@ declare(
     "The beta distribution.",
     (0.4, 2.0, 3.0),
     ends=UNIT,
-    logpdf=beta_logpdf,
+    rise=lambda a, b: a - 1.0,
+    rest=lambda x, a, b: xlog1py(b - 1.0, -x) - betaln(a, b),
     cdf=lambda x, a, b: betainc(a, b, x),
     sf=lambda x, a, b: betaincc(a, b, x),
     ppf=lambda q, a, b: betaincinv(a, b, q),
@@ -131,10 +132,10 @@ declare(
     "The ratio of two sums of squares, each over its degrees of freedom.",
     (1.3, 3.0, 5.0),
     ends=POSITIVE,
-    logpdf=lambda x, dfn, dfd: (
+    rise=lambda dfn, dfd: 0.5 * dfn - 1.0,
+    rest=lambda x, dfn, dfd: (
         0.5 * dfd * log(dfd)
         + 0.5 * dfn * log(dfn)
-        + xlogy(0.5 * dfn - 1.0, x)
         - 0.5 * (dfn + dfd) * log(dfd + dfn * x)
         - betaln(0.5 * dfn, 0.5 * dfd)
     ),
@@ -179,7 +180,8 @@ declare(
     (0.4, 1.7),
     ends=UNIT,
     open_start=lambda a: a < 1.0,
-    logpdf=lambda x, a: log(a) + xlogy(a - 1.0, x),
+    rise=lambda a: a - 1.0,
+    rest=lambda x, a: log(a) + 0.0 * x,
     cdf=lambda x, a: exp(a * log(x)),
     sf=lambda x, a: -expm1(a * log(x)),
     logcdf=lambda x, a: a * log(x),
