@@ -24,7 +24,6 @@ LAWS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "f": ((2.0, 3.0), (0.5, 0.0)),
     "fisk": ((1.0,), (1.0,)),
     "gamma": ((1.0,), (1.0,)),
-    "gengamma": ((1.0, 1.0), (1.0, 1.0)),
     "nakagami": ((0.5,), (2.0,)),
     "powerlaw": ((1.0,), (1.0,)),
     "weibull_min": ((1.0,), (1.0,)),
