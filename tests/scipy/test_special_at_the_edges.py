@@ -95,6 +95,11 @@ EDGES: list[tuple[Function, tuple[float, ...], Any, Any]] = [
         [float(mp.e1(2.0)), 0.0],
         [[None, -np.exp(-2.0) / 2.0], [-np.exp(-2.0) / 2.0, 0.0]],
     ),
+    # (x / 2)**v / gamma(v + 1), whose sign SciPy's poles have not.
+    *(
+        ((lambda x, v=v: special.iv(v, x)), (0.0,), [slope], [[bend]])
+        for v, slope, bend in ((-1.5, INF, -INF), (-0.5, -INF, INF), (0.5, INF, -INF), (1.5, 0.0, INF))
+    ),
     # Homogeneous of degree two: its second derivatives are those of the direction.
     (special.pseudo_huber, (0.0, 0.0), [0.0, 0.0], [[NAN, NAN], [NAN, NAN]]),
     # Far from the origin it is delta (|r| - delta), and of an infinite delta r**2 / 2.

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.arrays.lazy import LazyUfunc
-from funcgrad.ops.elementwise.comparison import equal, greater
+from funcgrad.ops.elementwise.comparison import equal, greater, less, not_equal
 from funcgrad.ops.elementwise.identity import departure
+from funcgrad.ops.elementwise.logic import logical_and
 from funcgrad.ops.elementwise.magnitude import sign
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
+from funcgrad.ops.specials.gamma import rgamma
+from funcgrad.ops.specials.powers import power
 from funcgrad.ops.specials.table import LazyResult, Partial, Special, define
 from funcgrad.types import Anything, Array, ArrayLike
 
@@ -37,7 +40,6 @@ jv = define("jv", ORDER, neighbours("jv", 0.5, -0.5))
 define("jn", ORDER, neighbours("jv", 0.5, -0.5))
 yv = define("yv", ORDER, neighbours("yv", 0.5, -0.5))
 define("yn", ORDER, neighbours("yv", 0.5, -0.5))
-iv = define("iv", ORDER, neighbours("iv", 0.5, 0.5))
 kv = define("kv", ORDER, neighbours("kv", -0.5, -0.5))
 define("kn", ORDER, neighbours("kv", -0.5, -0.5))
 define("hankel1", ORDER, neighbours("hankel1", 0.5, -0.5))
@@ -47,6 +49,24 @@ define("hankel2", ORDER, neighbours("hankel2", 0.5, -0.5))
 def ive_by_z(out: Array, v: Array, z: Array) -> Array:
     """That of ``exp(-|z|) iv(v, z)``; as for ``|z|``, half of both sides' at 0."""
     return 0.5 * (ive(v - 1, z) + ive(v + 1, z)) - decay(out, z)
+
+
+def iv_by_z(out: Array, v: Array, z: Array) -> Array:
+    """``(iv(v - 1, z) + iv(v + 1, z)) / 2``. DLMF 10.29.1."""
+    return 0.5 * (signed_iv(v - 1, z) + signed_iv(v + 1, z))
+
+
+def signed_iv(v: Array, z: Array) -> Array:
+    """`iv`, with the signs that its poles at 0 have; for SciPy all of them are positive.
+
+    There it is ``(z / 2)**v / Gamma(v + 1)``. DLMF 10.25.2.
+    """
+    if aval(z).dtype.kind == "c":
+        return iv(v, z)
+    scale = rgamma(v + 1.0)
+    pole = logical_and(logical_and(equal(z, 0.0), less(v, 0.0)), not_equal(scale, 0.0))
+    first = scale * power(0.5 * where(pole, z, 1.0), v + 0.0)
+    return where(pole, first, iv(v, where(pole, 1.0, z)))
 
 
 def decay(out: Array, z: Array) -> Array:
@@ -60,6 +80,7 @@ def kve_by_z(out: Array, v: Array, z: Array) -> Array:
     return out - 0.5 * (kve(v - 1, z) + kve(v + 1, z))
 
 
+iv = define("iv", ORDER, iv_by_z)
 ive = define("ive", ORDER, ive_by_z, holomorphic=False, flat=True)
 kve = define("kve", ORDER, kve_by_z, flat=True)
 
