@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_leaving, write_trip
+import numpy as np
+
+from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_leaving
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given
+from funcgrad.compile.lower.counted import bound_of_trips, counted_run
 from funcgrad.compile.lower.held_programs import (
     Given,
     Held,
@@ -20,13 +23,14 @@ from funcgrad.compile.lower.held_programs import (
     special_of,
     write_decision,
 )
+from funcgrad.compile.passes.ranges import growth_of
 from funcgrad.compile.passes.schedule import Scheduler, lowers
 from funcgrad.compile.passes.views import View
 from funcgrad.compile.runtime.callers.call_layout import Left
 from funcgrad.ir.avals import Aval, dtype_name
-from funcgrad.ir.program import Equation, Program
+from funcgrad.ir.program import Atom, Equation, Program
 from funcgrad.ir.ranges import Range
-from funcgrad.transforms.control.sweeps import Sweep
+from funcgrad.transforms.control.sweeps import Inputs, Sweep, Sweeps
 from funcgrad.transforms.control.while_loop import WhileSweeps
 
 FIRST_CAPACITY = 64
@@ -86,6 +90,18 @@ class Tape:
         writer.line(f"free({self.name})")
 
 
+class Paced:
+    """What a tape would hold that grows by one number from trip to trip: computed, and not kept."""
+
+    def __init__(self, start: str, growth: int) -> None:
+        self.start, self.growth = start, growth
+
+    def at(self, row: str) -> str:
+        """The text of its entry for a trip."""
+        grown = row if self.growth == 1 else f"{self.growth} * {row}"
+        return f"i64({self.start} + {grown})"
+
+
 class Pass:
     """One sweep, scheduled: its step and what it carries, reads and writes."""
 
@@ -97,20 +113,44 @@ class Pass:
         ranges: Sequence[Range | None],
         carry: Carry,
         consts: Sequence[Given],
-        tapes: Sequence[Tape],
+        tapes: Sequence[Tape | Paced],
         row: str,
+        *,
+        first: bool,
     ) -> None:
         step = sweep.step
-        rows = [tapes[k].view.at(row) for k in sweep.reads]
+        self.paced: list[tuple[str, Paced]] = []
+        """Locals that are what changes at a steady pace."""
+        rows = [self._entry(scheduler, tapes[k], row) for k in sweep.reads]
         self.sweep, self.carry, self.row = sweep, carry, row
         given = [*carry.given, *rows, *consts]
         self.held = Held(scheduler, body, given, ranges, range(len(carry.given)))
         carried, written = step.results(self.held.program.outputs)
-        self.tapes = [Tape(scheduler, atom.aval) for atom in written]
-        for atom, tape in zip(written, self.tapes, strict=True):
-            self.held.store(atom, tape.view.at(row))
+        made = self.writes = [
+            (paced_as(body, carry, atom) if first else None) or Tape(scheduler, atom.aval) for atom in written
+        ]
+        self.tapes = [tape for tape in made if isinstance(tape, Tape)]
+        for atom, tape in zip(written, made, strict=True):
+            if isinstance(tape, Tape):
+                self.held.store(atom, tape.view.at(row))
         carry.results(scheduler, self.held, carried)
         self.held.finish()
+
+    def _entry(self, scheduler: Scheduler, tape: Tape | Paced, row: str) -> Given:
+        if isinstance(tape, Tape):
+            return tape.view.at(row)
+        name = scheduler.local.fresh("paced")
+        self.paced.append((name, tape))
+        return name
+
+
+def paced_as(body: Program, carry: Carry, atom: Atom) -> Paced | None:
+    """How an entry grows, if it is a counter of the loop's."""
+    if atom not in body.inputs[: len(carry.starts)] or atom.aval.dtype != np.int64:
+        return None
+    place = body.inputs.index(atom)
+    growth, start = growth_of(body, place), carry.starts[place]
+    return None if growth is None or start is None else Paced(start, growth)
 
 
 @lowers(WhileSweeps)
@@ -132,21 +172,21 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
     decides = Held(scheduler, deciding, [*carries[0].given, *given_atoms(scheduler, inputs.cond)], unknown)
     condition = decides.value(decides.program.outputs[0])
     decides.finish()
-    passes: list[Pass] = []
-    tapes: list[Tape] = []
-    for k, (sweep, carry) in enumerate(zip(loop.sweeps, carries, strict=True)):
-        consts = given_atoms(scheduler, inputs.consts[k])
-        ranges: list[Range | None] = [None] * (sweep.n_carry + len(sweep.reads))
-        ranges += [scheduler.ranges.of(x) for x in inputs.consts[k]]
-        passes.append(Pass(scheduler, sweep, bodies[k], ranges, carry, consts, tapes, row if k else count))
-        tapes += passes[-1].tapes
+    passes = passes_of(scheduler, loop, inputs, bodies, carries, (count, row))
+    tapes = [tape for each in passes for tape in each.tapes]
     first, *others = passes
+    ends, pace = bound_of_trips(bodies[0], deciding, inputs.cond), pace_of(bodies[0], carries[0])
+    stop = None if ends is None or pace is None or first.tapes else scheduler.scalar(ends[1])
+    start = None if ends is None else carries[0].starts[ends[0]]
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
         for carry in carries:
             carry.begin(writer)
-        write_loop(writer, first, decides, condition, count, capacity)
+        if pace is not None and start is not None and stop is not None:
+            write_count(writer, count, start, stop, pace)
+        else:
+            write_loop(writer, first, decides, condition, count, capacity)
         for each in others:
             write_sweep(writer, each, count, turn)
         for carry in carries:
@@ -155,11 +195,52 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
             tape.end(writer)
 
     views = [view for carry in carries for view in carry.views()]
-    names = [name for carry in carries for name in carry.names()]
+    names = [name for carry in carries for name in carry.names()] + ([] if stop is None else [stop])
     held = [decides, *[each.held for each in passes]]
     position = special_of(scheduler, "while_sweeps", emit, held, views, names)
     finals = [given for carry in carries for given in carry.finals]
     define_given(scheduler, equation.outputs, [finals[r] for r in loop.results], position)
+
+
+def passes_of(
+    scheduler: Scheduler,
+    loop: Sweeps,
+    inputs: Inputs[Atom],
+    bodies: Sequence[Program],
+    carries: Sequence[Carry],
+    names: tuple[str, str],
+) -> list[Pass]:
+    """The sweeps, scheduled; the names count the trips of the first, and are the trip of the others."""
+    passes: list[Pass] = []
+    tapes: list[Tape | Paced] = []
+    for k, (sweep, carry) in enumerate(zip(loop.sweeps, carries, strict=True)):
+        consts = given_atoms(scheduler, inputs.consts[k])
+        ranges: list[Range | None] = [None] * (sweep.n_carry + len(sweep.reads))
+        ranges += [scheduler.ranges.of(x) for x in inputs.consts[k]]
+        row = names[min(k, 1)]
+        passes.append(Pass(scheduler, sweep, bodies[k], ranges, carry, consts, tapes, row, first=not k))
+        tapes += passes[-1].writes
+    return passes
+
+
+def pace_of(body: Program, carry: Carry) -> list[tuple[str, Paced]] | None:
+    """What the parts of a carry are after so many trips, where trips do nothing but count."""
+    found: list[tuple[str, Paced]] = []
+    for v, atom, given in zip(body.inputs, body.outputs, carry.given, strict=False):
+        paced = paced_as(body, carry, v)
+        if atom is v:
+            continue
+        if paced is None or not isinstance(given, str):
+            return None
+        found.append((given, paced))
+    return found
+
+
+def write_count(writer: Writer, count: str, start: str, stop: str, pace: Sequence[tuple[str, Paced]]) -> None:
+    """The number of trips of a loop that does nothing but count, and what it counts to."""
+    writer.line(f"{count} = select({stop} > {start}, {stop} - {start}, 0)")
+    for name, paced in pace:
+        writer.line(f"{name} = {paced.at(count)}")
 
 
 def write_loop(writer: Writer, first: Pass, decides: Held, condition: str, count: str, capacity: str) -> None:
@@ -189,8 +270,9 @@ def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
     """A later sweep over the trips, in either direction."""
     for tape in each.tapes:
         tape.begin(writer, f"({count} + 1)")
-    with writer.block(f"for {turn} in range({count}):"):
-        write_trip(writer, flops_of(each.held.scheduler.steps))
+    with counted_run(writer, turn, count, flops_of(each.held.scheduler.steps)):
         writer.line(f"{each.row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
+        for name, paced in each.paced:
+            writer.line(f"{name} = {paced.at(each.row)}")
         each.held.emit(writer)
         each.carry.end_trip(writer)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # A process that finds its kernels on disk needs none of the passes.
 expanding = Later("funcgrad.compile.passes.expand")
+keeping = Later("funcgrad.compile.passes.elements.kept")
 making = Later("funcgrad.compile.passes.kernel")
 scheduling = Later("funcgrad.compile.passes.schedule")
 dividing = Later("funcgrad.compile.passes.segments")
@@ -113,7 +114,7 @@ class TakesLong(Exception):
 
 def expanded(program: Program) -> Program:
     """The Program as kernels are made of it."""
-    found: Program = simplifying.simplify_program(expanding.expand(program))
+    found: Program = keeping.with_kept_elements(simplifying.simplify_program(expanding.expand(program)))
     return found
 
 
