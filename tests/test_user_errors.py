@@ -211,7 +211,7 @@ def test_assigning_a_tracer_into_a_real_array(monkeypatch: pytest.MonkeyPatch) -
         "    table[0] = x**2",
         "    ^^^^^^^^",
         "  Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), "
-        "which can be assigned into.",
+        "which can be assigned into. A copy that can is fg.numpy.array(x), not x.copy().",
     )
 
 

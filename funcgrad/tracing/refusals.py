@@ -376,7 +376,7 @@ def assigned_into_array(what: str) -> TracerAssignmentError:
         f"{what} would store a traced value in a NumPy array, which cannot hold it",
         source=Source(*user_location()),
         remedy="Make the array with fg.numpy.zeros (or np.zeros_like of a traced value), "
-        "which can be assigned into.",
+        "which can be assigned into. A copy that can is fg.numpy.array(x), not x.copy().",
     )
 
 
