@@ -292,15 +292,21 @@ def _dims(in_dims: AxisLike, args: tuple[Any, ...], name: str) -> list[Any]:
             f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially "
             f"nested) tuple matching the structure of inputs, got: {type(in_dims)}."
         )
-    given = (in_dims,) * len(args) if isinstance(in_dims, int) else tuple(in_dims)
-    if len(given) != len(args):
+    if not args:
         raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of "
-            "inputs."
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
+            "vmap over a function with no inputs. The latter is unsupported."
         )
+    given = (in_dims,) * len(args) if isinstance(in_dims, int) else tuple(in_dims)
     dims: list[Any] = []
-    for d, a in zip(given, args, strict=True):
-        _spread(d, a, dims)
+    try:
+        for d, a in zip(given, args, strict=True):
+            _spread(d, a, dims)
+    except (ValueError, LookupError):
+        raise ValueError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure "
+            "of `inputs`."
+        ) from None
     return dims
 
 
@@ -341,7 +347,7 @@ def _check_dims(tensors: list[Tensor], dims: list[Any], call: str) -> None:
             )
         sizes.append(t._value.shape[d])
     if not sizes:
-        raise ValueError(f"{call}: at least one input must be mapped over")
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
