@@ -67,8 +67,8 @@ NEAREST: dict[str, Rows] = {
         ("DenseOutput OdeSolution", "fg.scipy.integrate.solve_ivp(..., dense_output=True).sol"),
     ),
     "interpolate": (
-        ("splrep make_splrep generate_knots", THROUGH),
-        ("splev splder splantider splint spalde sproot insert", SPLINE),
+        ("make_splrep generate_knots", THROUGH),
+        ("spalde sproot insert", SPLINE),
         ("splprep make_splprep", "fg.scipy.interpolate.make_interp_spline(u, points)"),
         (
             """AAA BarycentricInterpolator FloaterHormannInterpolator KroghInterpolator

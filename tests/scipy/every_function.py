@@ -248,6 +248,13 @@ def through(name: str, *after: Any, **options: Any) -> Case:
 
 
 SCATTERED = np.array([[0.4, 0.5], [0.6, 0.3]])
+
+
+def triple(s, x):
+    """A spline through values, as knots, coefficients and degree."""
+    return s.interpolate.splrep(GRID / 7.0, np.tile(x, 2))
+
+
 INTERPOLATION = [
     *[through(name) for name in ("CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "interp1d")],
     through("make_interp_spline"),
@@ -285,6 +292,11 @@ INTERPOLATION = [
         "interpolate.NearestNDInterpolator",
         lambda s, x: s.interpolate.NearestNDInterpolator(PLACES[:4], x)(SCATTERED),
     ),
+    row("interpolate.splrep", lambda s, x: s.interpolate.splrep(GRID / 7.0, np.tile(x, 2))[1]),
+    row("interpolate.splev", lambda s, x: s.interpolate.splev(0.3, triple(s, x), der=1)),
+    row("interpolate.splint", lambda s, x: s.interpolate.splint(0.1, x[0], triple(s, x))),
+    row("interpolate.splder", lambda s, x: s.interpolate.splder(triple(s, x))[1]),
+    row("interpolate.splantider", lambda s, x: s.interpolate.splantider(triple(s, x), 2)[1]),
     row("interpolate.griddata", lambda s, x: s.interpolate.griddata(PLACES[:4], x, SCATTERED, "nearest")),
 ]
 

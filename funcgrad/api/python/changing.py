@@ -11,6 +11,7 @@ import builtins
 import collections
 import io
 import random
+import re
 from collections.abc import Iterator
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -50,7 +51,22 @@ CHANGING_ARRAYS = frozenset(
     }
 )
 _NEVER_CHANGED = (
-    *(str, bytes, int, float, complex, tuple, frozenset, range, slice, type, ModuleType, type(None)),
+    *(
+        re.Pattern,
+        re.Match,
+        str,
+        bytes,
+        int,
+        float,
+        complex,
+        tuple,
+        frozenset,
+        range,
+        slice,
+        type,
+        ModuleType,
+        type(None),
+    ),
     *(np.generic, np.dtype, np.ufunc),
 )
 _FIRST_IS_CHANGED = frozenset(
@@ -61,6 +77,32 @@ _FIRST_IS_CHANGED = frozenset(
     }
 )
 """Functions of Python's own that change their first argument."""
+_ELSEWHERE = frozenset({"posix.read", "nt.read", "posix.write", "nt.write", "posix.lseek", "nt.lseek"})
+"""Functions that change what the system keeps."""
+_WITH_STATE = frozenset(
+    {
+        *(
+            "asyncio",
+            "collections",
+            "configparser",
+            "csv",
+            "fileinput",
+            "mailbox",
+            "multiprocessing",
+            "queue",
+        ),
+        *("sched", "shelve", "socket", "tempfile", "threading", "weakref", "zipfile"),
+    }
+)
+"""Modules of Python's, written in Python, whose objects are changed by their methods."""
+_QUEUES = frozenset({"queue", "multiprocessing", "asyncio"})
+_LOOKS = frozenset(
+    {
+        *("get", "keys", "values", "items", "copy", "most_common", "elements", "total", "index", "count"),
+        *("qsize", "empty", "full", "is_set", "is_alive", "has_section", "getint", "getfloat", "getboolean"),
+        *("sections", "options", "has_option"),
+    }
+)
 
 
 def check_call(function: Anything) -> object:
@@ -75,19 +117,30 @@ def check_call(function: Anything) -> object:
             refuse_change(owner, f"a {type(owner).__name__} from outside is changed ({name})")
         return None
     if type(function) is MethodType and isinstance(function.__func__, FunctionType):
-        if isinstance(owner, random.Random):
-            refuse_change(owner, f"a Random from outside, which {name}() changes, is used")
+        if isinstance(owner, random.Random) or changes_state(function):
+            kind = type(owner).__name__
+            refuse_change(owner, f"a {kind} from outside, which {name}() changes, is used")
         return None
     if isinstance(owner, np.ndarray):
         if name in CHANGING_ARRAYS:
             refuse_change(owner, f"an array that is not traced is changed ({name})")
         return None
     if isinstance(owner, ModuleType):
+        if f"{owner.__name__}.{name}" in _ELSEWHERE:
+            refuse_change(owner, f"{name}(), which changes a file, is called")
         return changing_first(function) if f"{owner.__name__}.{name}" in _FIRST_IS_CHANGED else None
     if not isinstance(owner, _NEVER_CHANGED):
         kind = type(owner).__name__
         refuse_change(owner, f"a {kind} from outside, which {name}() may change, is used")
     return None
+
+
+def changes_state(method: MethodType) -> bool:
+    """Whether this is a method of a class of Python's own, written in Python, that changes its object."""
+    module = (getattr(method.__func__, "__module__", None) or "").partition(".")[0]
+    if module not in _WITH_STATE or isinstance(method.__self__, _NEVER_CHANGED):
+        return False
+    return method.__name__ not in _LOOKS or (module in _QUEUES and method.__name__ == "get")
 
 
 def changing_first(function: BuiltinMethodType) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from sys import _getframe
@@ -31,6 +32,7 @@ from funcgrad.api.python.blocks.cells import State, is_undecided, listed
 from funcgrad.api.python.blocks.known import known_loop
 from funcgrad.api.python.blocks.loops import INDEX, Items, repeated
 from funcgrad.api.python.blocks.outside import check_names_changed_by
+from funcgrad.api.python.blocks.plain_while import MOST_FIRST_TRIPS, counted_while
 from funcgrad.api.python.blocks.recording import Place, current_block, note_made, refuse_change
 from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
 from funcgrad.api.python.classes import constructed
@@ -73,7 +75,7 @@ Block = Callable[..., Any]
 T = TypeVar("T")
 _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 """The types of functions that something may stand in for."""
-_BOUND = frozenset({BuiltinMethodType, MethodType, MethodWrapperType})
+_BOUND = frozenset({BuiltinMethodType, type(re.compile("").match), MethodType, MethodWrapperType})
 _PYTHONS = frozenset({BuiltinMethodType, type})
 _UNBOUND = frozenset({WrapperDescriptorType, MethodDescriptorType})
 _COMPILED = type(np.random.default_rng)
@@ -367,17 +369,24 @@ class Hooks(KeepsNotes, AsksUsers):
     ) -> None:
         """``while test(): body()``"""
         line = _getframe(1).f_lineno
+        state = State.of((body, test), bound)
+        loop = Loop(body, state, tuple(carried), tuple(after), "the while loop", line)
+        attempts = MOST_FIRST_TRIPS
         while True:
             goes_on = self.truth(test())
             if is_undecided(goes_on):
-                state = State.of((body, test), bound)
-                loop = Loop(body, state, tuple(carried), tuple(after), "the while loop", line)
                 self._repeat(loop, [], lambda _: (body(), ())[1], lambda _: test())
                 self.note(body, line, f"a while loop that carries {listed(carried)}")
                 return
             note_truth(goes_on)
             if not goes_on:
                 return
+            try:
+                if attempts and counted_while(self, loop, test):
+                    return
+                attempts = 0
+            except FirstTripDiffers:
+                attempts -= 1
             body()
 
     def for_(

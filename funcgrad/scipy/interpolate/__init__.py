@@ -15,6 +15,7 @@ from funcgrad.scipy.interpolate.bsplines import (
     make_interp_spline,
     make_lsq_spline,
 )
+from funcgrad.scipy.interpolate.fitpack import splantider, splder, splev, splint, splrep
 from funcgrad.scipy.interpolate.grids import RegularGridInterpolator, interpn
 from funcgrad.scipy.interpolate.lines import interp1d
 from funcgrad.scipy.interpolate.piecewise import (
@@ -52,6 +53,11 @@ __all__ = [
     "make_interp_spline",
     "make_lsq_spline",
     "make_smoothing_spline",
+    "splantider",
+    "splder",
+    "splev",
+    "splint",
+    "splrep",
 ]
 
 
