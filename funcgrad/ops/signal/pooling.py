@@ -25,6 +25,9 @@ from funcgrad.types import Array
 MOST_COMPARED = 32
 """Places along the sides of a window, together, up to which kernels compare them one by one."""
 
+MOST_AT_ONCE = 9
+"""Places of a window up to which, with channels that come last, they are compared in one loop."""
+
 
 class WindowArgMax(Primitive):
     """For every window, the position of its first largest element.
@@ -104,7 +107,8 @@ class WindowArgMax(Primitive):
         """Places compared one after the other along one axis at a time, the last first.
 
         So as many comparisons are made as the sides of a window are long together, and those along the last
-        axis run over neighbours in memory. None for large windows and cropped inputs.
+        axis run over neighbours in memory. Where channels are the neighbours, the places of small windows are
+        compared in one go, and nothing is stored in between. None for large windows and cropped inputs.
         """
         (x,) = inputs
         shape = shape_of(x)
@@ -117,40 +121,48 @@ class WindowArgMax(Primitive):
         padded = any(max(pair) > 0 for pair in self.padding)
         best: Any = self.surrounded(x) if padded else x
         at: Any = None
+        ndim = len(sizes)
+        steps = [self.dilation[a] * math.prod(sizes[a + 1 :]) for a in range(ndim)]
         first = np.zeros((), np.intp)
-        for axis in reversed(range(len(sizes))):
-            step = math.prod(sizes[axis + 1 :])
-            first = np.add.outer(first_along(self, axis, counts[axis]) * self.dilation[axis] * step, first)
+        at_once = self.trailing > 0 and math.prod(self.window) <= MOST_AT_ONCE
+        for axes in [range(ndim)] if at_once else [range(a, a + 1) for a in reversed(range(ndim))]:
+            for axis in reversed(axes):
+                first = np.add.outer(first_along(self, axis, counts[axis]) * steps[axis], first)
             begin = first.astype(small) if padded else None
-            best, at = self.along(axis, best, at, small.type(step), begin)
+            best, at = self.along(axes, best, at, [small.type(steps[a]) for a in axes], begin)
         begins, _ = self.begins_and_steps(sizes, counts)
         return add(cast(at, np.dtype(np.intp)), self.over_trailing(begins))
 
     def along(
-        self, axis: int, x: Array, at: Array | None, step: Array, begin: Array | None
+        self, axes: range, x: Array, at: Array | None, steps: Sequence[Any], begin: Array | None
     ) -> tuple[Any, Any]:
-        """The largest elements of windows over one axis, and how far from the windows' begin they stand.
+        """The largest elements of windows over these axes, and how far from the windows' begin they stand.
 
         `at` is how far those of `x` stand along later axes, and `begin` how far the first that is not in the
-        padding, if there is any. Of equal elements the one that comes first along this axis is taken, which
+        padding, if there is any. Of equal elements the one that comes first along these axes is taken, which
         for windows over all axes is the first in row-major order.
         """
         shape = shape_of(x)
-        place = len(shape) - self.trailing - len(self.window) + axis
-        reach = dilated(self.window[axis], self.dilation[axis])
-        count = (shape[place] - reach) // self.strides[axis] + 1
+        place = len(shape) - self.trailing - len(self.window) + axes.start
+        spans = [dilated(self.window[a], self.dilation[a]) for a in axes]
+        counts = [
+            (n - span) // self.strides[a] + 1 for n, span, a in zip(shape[place:], spans, axes, strict=False)
+        ]
+        before, after = shape[:place], shape[place + len(axes) :]
         best: Any = None
         found: Any = None
         if begin is not None:
             best = np.asarray(lowest(x.aval.dtype), x.aval.dtype)[()]
-            axes = tuple(range(place, place + begin.ndim))
-            found = broadcast(begin, (*shape[:place], count, *shape[place + 1 :]), axes)
-        for k in range(self.window[axis]):
-            read = (k * self.dilation[axis], count, self.strides[axis])
-            part_of = Slice((*everything(shape[:place]), read, *everything(shape[place + 1 :])))
-            part, there = part_of.get(x), step.dtype.type(k * self.dilation[axis]) * step
+            found = broadcast(begin, (*before, *counts, *after), tuple(range(place, place + begin.ndim)))
+        for offset in product(*[range(self.window[a]) for a in axes]):
+            read = [
+                (k * self.dilation[a], n, self.strides[a])
+                for k, n, a in zip(offset, counts, axes, strict=True)
+            ]
+            part_of = Slice((*everything(before), *read, *everything(after)))
+            part, there = part_of.get(x), distance(offset, steps)
             if at is not None:
-                there = add(part_of.get(at), there) if k else part_of.get(at)
+                there = add(part_of.get(at), there) if any(offset) else part_of.get(at)
             if best is None:
                 best, found = part, there
                 continue
@@ -224,6 +236,11 @@ def first_places(pooling: WindowArgMax, counts: Ints) -> Array:
     for axis, (count, k) in enumerate(zip(counts, pooling.window, strict=True)):
         places = np.add.outer(np.asarray(places) * k, first_along(pooling, axis, count))
     return places
+
+
+def distance(offset: Sequence[int], steps: Sequence[Any]) -> Array:
+    """How far a place stands from the window's begin, in the type of the steps."""
+    return steps[0].dtype.type(sum([k * int(step) for k, step in zip(offset, steps, strict=True)]))
 
 
 def first_along(pooling: WindowArgMax, axis: int, count: int) -> Array:
