@@ -35,7 +35,7 @@ collect_ignore = [
     if find_spec(package) is None
 ]
 
-COLLECTED_AFTER = (5_000, 10, 10)
+COLLECTED_AFTER = (20_000, 10, 10)
 """Objects that are made before the youngest are gone through, and how often before older ones are."""
 
 # The plugin that runs pytest inside a test; only the outermost conftest may ask for it.
