@@ -416,6 +416,13 @@ def flipped(x: Ragged, axis: int | None = None) -> Ragged:
     return Ragged(Ragged(np.take(x.data, at), x.sides).filled(1), x.sides)
 
 
+def norm(x: Ragged, order: float | None = None, axis: int | None = None) -> Anything:
+    """``np.linalg.norm``: the square root of the sum of squares, to which what is beyond adds nothing."""
+    if order is not None and not (order == 2 and (x.ndim == 1 or axis is not None)):
+        raise refused(f"np.linalg.norm of order {order}")
+    return reduced(x, np.linalg.norm, 0, axis)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: lambda a, axis=None: a.sum(axis),
     np.prod: lambda a, axis=None: a.prod(axis),
@@ -428,6 +435,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.inner: product,
     np.outer: outer,
     np.flip: flipped,
+    np.linalg.norm: norm,
     np.copy: lambda a: a.copy(),
     np.transpose: lambda a: a.T,
 }
