@@ -53,6 +53,7 @@ from funcgrad.tracing.aliasing import assign, memory_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.undoing import tangents as _tangents  # noqa: F401 - entered in the catalog
 from funcgrad.transforms.control.while_loop import WhileLoop
 from funcgrad.transforms.simplify import simplify_program
 
