@@ -180,3 +180,12 @@ def test_derivatives_of_covariance(rng: np.random.Generator) -> None:
 def test_vmap_is_a_loop(f: Any, rng: np.random.Generator) -> None:
     x = rng.standard_normal((3, 2, 5))
     np.testing.assert_allclose(fg.vmap(f)(x), [f(row) for row in x], atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, float, "f4", np.dtype(np.float32)])
+@pytest.mark.parametrize("function", [np.cov, np.corrcoef])
+def test_covariances_take_dtypes_in_every_form(function, dtype):
+    x = np.array([[1.0, 2.5, 3.0], [3.0, 2.0, 1.5]])
+    found = fg.vjp(lambda t: function(t, dtype=dtype), x)[0]
+    assert found.dtype == function(x, dtype=dtype).dtype
+    np.testing.assert_allclose(found, function(x, dtype=dtype), rtol=1e-6)

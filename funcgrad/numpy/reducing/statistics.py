@@ -304,8 +304,7 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise refused("ddof must be integer")
     variables = [first] if y is None else [first, asoperand(y)]
-    if dtype is None:
-        dtype = np.result_type(*[aval(x).dtype for x in variables], FLOAT)
+    dtype = np.result_type(*[aval(x).dtype for x in variables], FLOAT) if dtype is None else np.dtype(dtype)
     rows = [as_rows(cast(x, dtype), rowvar, is_first=k == 0) for k, x in enumerate(variables)]
     observed = concatenate(rows, 0)
     weights = observation_weights(fweights, aweights, shape_of(observed)[1])
