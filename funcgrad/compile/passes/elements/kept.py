@@ -143,6 +143,14 @@ class Around:
                 found.forms[v] = found.counted(outer.of(start), bound[1])
         return found
 
+    def decides(self, k: int) -> bool:
+        """Whether the condition of a ``while`` looks at this part of the carry."""
+        if self.scan is not None:
+            return False
+        cond: Program = self.equation.primitive.cond
+        v = cond.inputs[k]
+        return v in cond.outputs or any(v in e.inputs for e in cond.equations)
+
     def _bound(self, outer: Sums) -> tuple[int, Form] | None:
         """The counter that ends the loop, and what it is below."""
         if self.scan is not None:
@@ -171,7 +179,12 @@ def with_numbers(e: Equation, outer: Sums) -> list[Equation]:
     sums.follow(inner)
     changing = changing_units(sums, around)
     before: dict[Atom, Equation] = {}
-    found = [kept for k in range(around.step.n_carry) for kept in kept_of(around, k, sums, changing, before)]
+    found = [
+        kept
+        for k in range(around.step.n_carry)
+        if not around.decides(k)
+        for kept in kept_of(around, k, sums, outer, changing, before)
+    ]
     if not found:
         return [e if same else loop_of(around, inner, [], [])]
     return [*before.values(), *assembled(around, found)]
@@ -185,9 +198,13 @@ def changing_units(sums: Sums, around: Around) -> set[int]:
 
 
 def kept_of(
-    around: Around, k: int, sums: Sums, changing: set[int], before: dict[Atom, Equation]
+    around: Around, k: int, sums: Sums, outer: Sums, changing: set[int], before: dict[Atom, Equation]
 ) -> list[Kept]:
-    """The elements of one part of the carry that are kept in numbers."""
+    """The elements of one part of the carry that are kept in numbers.
+
+    They are read, and written back, where there is no trip as well: so they lie within the array by what is
+    known around the loop, not by what is known since a trip is under way.
+    """
     program = around.step.program
     v = program.inputs[k]
     if not v.aval.shape or v.aval.dtype.kind != "f":
@@ -205,7 +222,7 @@ def kept_of(
             others = [a for a in others if a.writes]
         if (
             any(unit in changing for form in place for unit, _ in form.terms)
-            or not sums.is_within(place, v.aval.shape)
+            or not outer.is_within(place, v.aval.shape)
             or not all(sums.are_apart(place, a.place, v.aval.shape) for a in others)
             or not all(is_number(a.equation.inputs[1], v.aval) for a in here if a.writes)
         ):
