@@ -33,6 +33,7 @@ def test_trimmed_zeros(trim: str) -> None:
     jacobian = fg.jacobian(lambda x: np.trim_zeros(x, trim))(X)
     np.testing.assert_array_equal(jacobian @ X, wanted)
     assert fg.jacobian(lambda x: np.trim_zeros(0 * x, "f"))(X).shape == (0, 6)
+    assert fg.jacobian(lambda x: fg.numpy.trim_zeros(0 * x, trim, ()))(X).shape == (6, 6)
     with pytest.raises(ConcretizationError, match="trim_zeros"):
         fg.make_program(lambda x: np.trim_zeros(x, trim))(X)
     with pytest.raises(UnsupportedFunctionError, match="several axes"):

@@ -51,23 +51,8 @@ CHANGING_ARRAYS = frozenset(
     }
 )
 _NEVER_CHANGED = (
-    *(
-        re.Pattern,
-        re.Match,
-        str,
-        bytes,
-        int,
-        float,
-        complex,
-        tuple,
-        frozenset,
-        range,
-        slice,
-        type,
-        ModuleType,
-        type(None),
-    ),
-    *(np.generic, np.dtype, np.ufunc),
+    *(str, bytes, int, float, complex, tuple, frozenset, range, slice, type, ModuleType, type(None)),
+    *(np.generic, np.dtype, np.ufunc, re.Pattern, re.Match),
 )
 _FIRST_IS_CHANGED = frozenset(
     {

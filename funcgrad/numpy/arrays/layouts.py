@@ -115,6 +115,8 @@ def trim_zeros(filt: ArrayLike, trim: Option = "fb", axis: AxisLike = None) -> A
     sides = trim.lower()
     if sides not in ("fb", "bf", "f", "b"):
         raise refused(f"unexpected character(s) in `trim`: {trim!r}")
+    if isinstance(axis, tuple) and not axis:
+        return x
     nonzero = np.flatnonzero(needed_value(x, "np.trim_zeros"))
     count = shape_of(x)[0]
     if not len(nonzero):
