@@ -383,6 +383,13 @@ def of_objects(x: Any) -> Any:
     )
 
 
+def whole_numbers(x: Any) -> Any:
+    """Positions and weights that are made of traced numbers have no derivative to lose."""
+    cell = np.int64(x[1])
+    cells = np.int32(np.floor(x))
+    return x[cell] * x[cells].sum() * np.uint8(x[1]) + np.bool_(x[0]) * np.sin(x[2])
+
+
 TIMES = 0
 PLAIN_ONES = np.ones(1)
 
@@ -407,6 +414,7 @@ FUNCTIONS: list[Function] = [
     ),
     *(by_functions, of_objects, in_a_helper, Model(), Model().__call__, with_closures, with_imports, scipys),
     *(integers_and_masks, Derived.total, decorated, recursive, with_a_global),
+    whole_numbers,
 ]
 names = pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: getattr(f, "__name__", "instance"))
 

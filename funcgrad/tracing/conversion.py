@@ -87,7 +87,9 @@ def array_of(x: Tracer, dtype: DTypeLike, copy: bool | None, frame: FrameType) -
                 INSIDE.shown(x, made)
             return made
         return elements_of(x)
-    if refusals.asks_for_control(frame):
+    # Whole numbers have no derivative to lose.
+    is_whole = use is Use.PASSED and wanted is not None and wanted.kind in "biu" and x.has_value()
+    if is_whole or refusals.asks_for_control(frame):
         return np.array(x._needed_by("this check"), wanted)
     refusals.refuse_inside_packages(x, use is Use.LISTED and wanted is None, frame)
     if use is Use.STORED or keeps(frame):

@@ -173,9 +173,32 @@ def test_singular_covariances_raise() -> None:
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         fg.grad(lambda x: law.logpdf(x, None, singular))(X[:3])
     with pytest.raises(fg.errors.UnsupportedFunctionError, match="singular"):
-        fg.grad(lambda x: law.pdf(x, None, singular, allow_singular=True))(X[:3])
+        fg.grad(lambda cov: law.pdf(X[:3], None, cov, allow_singular=True))(singular)
     wanted = scipy.stats.multivariate_normal([0.0, 0.0], np.eye(2), allow_singular=True).entropy()
     assert law([0.0, 0.0], np.eye(2), allow_singular=True).entropy() == wanted
+
+
+def test_densities_of_a_plain_singular_matrix_are_scipys_on_its_subspace() -> None:
+    ours, theirs = fg.scipy.stats.multivariate_normal, scipy.stats.multivariate_normal
+    factor = np.array([[1.0, 0.0], [0.3, 1.2], [-2.0, 0.4]])
+    cov, mean = factor @ factor.T, np.array([0.5, -1.0, 2.0])
+    points = mean + np.array([[0.2, 0.7], [-1.0, 0.1]]) @ factor.T
+    points = np.vstack([points, points[0] + [0.1, 0.0, 0.0]])  # the last one is outside
+
+    def logpdf(x: Any, mean: Any) -> Any:
+        return ours.logpdf(x, mean, cov, allow_singular=True)
+
+    np.testing.assert_allclose(fg.vjp(logpdf, points, mean)[0], theirs.logpdf(points, mean, cov, True))
+    by_x, by_mean = fg.jacobian(logpdf, argnums=(0, 1))(points, mean)
+    slopes = -(points - mean) @ np.linalg.pinv(cov)
+    slopes[2] = 0.0
+    np.testing.assert_allclose(by_mean, -slopes, atol=1e-9)
+    np.testing.assert_allclose(by_x, np.eye(3)[:, :, None] * slopes[None], atol=1e-9)
+    pdf = fg.value_and_grad(lambda x: ours(mean, cov, allow_singular=True).pdf(x))(points[1])
+    np.testing.assert_allclose(pdf[0], theirs.pdf(points[1], mean, cov, True))
+    np.testing.assert_allclose(pdf[1], pdf[0] * slopes[1], atol=1e-9)
+    with pytest.raises(ValueError, match="semidefinite"):
+        fg.grad(lambda x: ours.logpdf(x, mean, -cov, allow_singular=True))(points[0])
 
 
 def test_distances_are_not_left_unwritten() -> None:

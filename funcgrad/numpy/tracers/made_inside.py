@@ -26,7 +26,7 @@ from funcgrad.numpy.dispatch import implementation_of
 from funcgrad.numpy.tracers import open_operators as _open_operators  # noqa: F401 - given to open arrays
 from funcgrad.numpy.tracers.draws import drawing
 from funcgrad.numpy.tracers.floating_errors import RAISING, decorated, under_errstate
-from funcgrad.numpy.tracers.mattering import CONSTRUCTORS, is_compiled, is_numpys, matters
+from funcgrad.numpy.tracers.mattering import CONSTRUCTORS, WHOLE, is_compiled, is_numpys, matters
 from funcgrad.numpy.tracers.numbers_inside import DERIVED, of_numbers
 from funcgrad.numpy.tracers.open_arrays import (
     OpenArray,
@@ -91,7 +91,23 @@ def iterating(*args: Anything, **kwargs: Anything) -> Anything:
     return np.nditer(*given_away(args), **kwargs)
 
 
-ASKED: dict[Any, Function] = {np.isscalar: is_scalar, np.nditer: iterating, **RAISING}
+def whole(kind: type) -> Function:
+    """``np.int64`` and its kin, of traced values: what ``astype`` gives, which has no derivative to lose."""
+
+    def convert(*args: Anything, **kwargs: Anything) -> Anything:
+        if len(args) == 1 and not kwargs and type(args[0]) is Tracer and has_gradient(args[0]):
+            return args[0].astype(kind)
+        return kind(*given_away(args), **kwargs)
+
+    return convert
+
+
+ASKED: dict[Any, Function] = {
+    np.isscalar: is_scalar,
+    np.nditer: iterating,
+    **RAISING,
+    **{kind: whole(kind) for kind in WHOLE},
+}
 """Functions that ask what something is."""
 
 

@@ -17,7 +17,7 @@ from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
 from funcgrad.numpy.tracers.floating_errors import RAISING, decorated
 from funcgrad.source import installed_package
 
-__all__ = ["ASKED", "CONSTRUCTORS", "CONVERTED", "is_compiled", "is_numpys", "matters"]
+__all__ = ["ASKED", "CONSTRUCTORS", "CONVERTED", "WHOLE", "is_compiled", "is_numpys", "matters"]
 
 _MAKERS: tuple[Any, ...] = (
     *(np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.arange, np.linspace, np.logspace),
@@ -37,7 +37,10 @@ CONVERTED = frozenset(
 )
 """Functions that make an array of something."""
 
-ASKED = frozenset([np.isscalar, np.nditer, *RAISING])
+WHOLE = frozenset([np.bool_, *(np.dtype(code).type for code in "bBhHiIlLqQ")])
+"""Types of whole numbers and truth values, which keep no derivative."""
+
+ASKED = frozenset([np.isscalar, np.nditer, *RAISING, *WHOLE])
 """Functions that ask what something is, or what is to be done about errors."""
 
 

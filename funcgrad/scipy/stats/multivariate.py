@@ -1,7 +1,7 @@
 """Distributions of vectors, matrices and counts: normal, Student's t, Dirichlet, Wishart, multinomial.
 
 On arrays alone SciPy answers. A matrix of covariances is factored by Cholesky's method, so it must be
-positive definite.
+positive definite, or plain where normal densities allow a singular one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from funcgrad.scipy.reals import as_doubles
 from funcgrad.scipy.special import gammaln, multigammaln, psi, xlogy
 from funcgrad.scipy.stats.laws.parts import HALF_LOG_TAU, LOG_2
 from funcgrad.scipy.stats.orthants import probability_below, probability_between
+from funcgrad.scipy.stats.singular import Subspace, smallest
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
@@ -122,21 +123,29 @@ def require_full_rank(cov: ArrayLike, allow_singular: bool) -> None:
                 remedy="Leave it out: the matrix must be positive definite.",
             )
         return
-    eigenvalues = np.linalg.eigvalsh(cov)
-    if eigenvalues.size and eigenvalues.min() <= 1e6 * np.finfo(float).eps * abs(eigenvalues).max():
+    if is_singular(cov):
         if allow_singular:
             raise UnsupportedFunctionError(
-                "densities with a singular matrix of covariances are not supported on traced values",
+                "densities by the elements of a singular matrix of covariances are not supported",
                 source=Source(*user_location()),
-                remedy="Drop the coordinates that follow from the others.",
+                remedy="Drop the coordinates that follow from the others, or give a plain matrix.",
             )
         raise np.linalg.LinAlgError(
             "When `allow_singular is False`, the input matrix must be symmetric positive definite."
         )
 
 
+def is_singular(cov: Array) -> bool:
+    """Whether a plain matrix is, to rounding, not positive definite."""
+    eigenvalues = np.linalg.eigvalsh(cov)
+    return bool(eigenvalues.size and eigenvalues.min() <= smallest(eigenvalues))
+
+
 class Spread:
-    """A location, and a matrix of spreads with its triangular factor."""
+    """A location, and a matrix of spreads with its triangular factor.
+
+    Where a plain matrix is singular, and may be, its subspace stands in place of the factor.
+    """
 
     def __init__(self, mean: ArrayLike, cov: ArrayLike, allow_singular: bool = False) -> None:
         cov = getattr(cov, "covariance", cov)
@@ -156,7 +165,12 @@ class Spread:
             )
         self.dim = dim
         self.mean = np.zeros(dim) if given is None else given
-        require_full_rank(known_value(self.cov) if allow_singular else at_hand(self.cov), allow_singular)
+        known = known_value(self.cov) if allow_singular else at_hand(self.cov)
+        self.subspace: Subspace | None = None
+        if allow_singular and not traced(cov) and is_singular(known):
+            self.subspace = Subspace(known)
+            return
+        require_full_rank(known, allow_singular)
         self.factor = fnp.linalg.cholesky(self.cov)
 
     @property
@@ -189,6 +203,8 @@ class MultivariateNormal(Multivariate):
         if not traced(x, mean, cov):
             return self._scipys.logpdf(x, mean, cov, allow_singular)
         at = Spread(mean, cov, allow_singular)
+        if at.subspace is not None:
+            return fnp.squeeze(at.subspace.logpdf(vectors(x, at.dim) - at.mean))
         return fnp.squeeze(-0.5 * (at.squares(x) + at.log_det) - HALF_LOG_TAU * at.dim)
 
     def pdf(
