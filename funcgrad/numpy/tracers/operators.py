@@ -34,9 +34,13 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
 
 
 def defers_to(other: ArrayLike) -> bool:
-    """Whether the other operand wants its own reflected operator: ``__array_ufunc__ = None`` (NEP 13)."""
+    """Whether the other operand wants its own operator: ``__array_ufunc__ = None`` (NEP 13), or labels to keep."""
     kind = type(other)
-    return kind is not np.ndarray and (kind is Ragged or getattr(kind, "__array_ufunc__", KNOWN) is None)
+    return kind is not np.ndarray and (
+        kind is Ragged
+        or getattr(kind, "__array_ufunc__", KNOWN) is None
+        or kind.__module__.startswith("xarray.")
+    )
 
 
 def leaves_to(other: object, name: str, self: Tracer) -> bool:
