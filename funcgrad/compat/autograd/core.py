@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -244,8 +244,8 @@ class SparseObject:
         return mut_add(vs.zeros())
 
 
-class _Rules(Mapping[Function, Function]):
-    """The rules of one kind, by primitive."""
+class _Rules(MutableMapping[Function, Function]):
+    """The rules of one kind, by primitive: those that were set. Functions of ours have theirs elsewhere."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -255,6 +255,15 @@ class _Rules(Mapping[Function, Function]):
         if found is None:
             raise KeyError(fun)
         return found  # type: ignore[no-any-return]
+
+    def __setitem__(self, fun: Function, rule: Function | None) -> None:
+        rules = RULES.of(fun)
+        setattr(rules, self._kind, rule)
+        rules.calls.clear()
+
+    def __delitem__(self, fun: Function) -> None:
+        self[fun]  # raises KeyError where there is none
+        self[fun] = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[Function]:
         return iter([rules.fun for rules in RULES.values() if getattr(rules, self._kind) is not None])

@@ -10,10 +10,11 @@ from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.numpy.algebra.linear_systems import require_square, traced_matrices
 from funcgrad.numpy.algebra.operands import traced
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.ops.arrays.structure import cast, shape_of
 from funcgrad.ops.linalg.functions import MatrixFunction, MatrixPower
 from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, scipys
 from funcgrad.scipy.linalg.systems import solve_sylvester
+from funcgrad.scipy.originals import known_value
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays, Number
@@ -46,7 +47,18 @@ def applied(name: str, A: ArrayLike, **options: Number) -> Array:
     if not options.get("disp", True):
         raise unsupported(f"scipy.linalg.{name} with disp=False")
     (matrix,) = operands
+    if name in ("logm", "sqrtm") and is_complex_function_of(known_value(matrix)):
+        matrix = cast(matrix, np.dtype(np.complex128))
     return MatrixFunction(name).bind(in_doubles(matrix) if name == "logm" else matrix)
+
+
+def is_complex_function_of(matrix: Array | None) -> bool:
+    """Whether a real matrix of known value has a negative eigenvalue, whose root and logarithm are complex."""
+    if matrix is None or matrix.dtype.kind != "f" or not np.isfinite(matrix).all():
+        return False
+    found = np.linalg.eigvals(matrix)
+    least = -np.finfo(matrix.dtype).eps * np.abs(found).max(initial=0.0)
+    return bool(np.any((found.imag == 0) & (found.real < least)))
 
 
 def expm(A: ArrayLike) -> Array:
@@ -66,7 +78,7 @@ def expm(A: ArrayLike) -> Array:
 def logm(A: ArrayLike, disp: Number = NOT_GIVEN) -> Array:
     """The principal logarithm of a square matrix without eigenvalues on the negative real axis.
 
-    A real matrix whose logarithm is complex must be converted to complex numbers first.
+    Under `jit` a real matrix whose logarithm is complex must be converted to complex numbers first.
 
     >>> print(fg.scipy.linalg.logm(np.eye(2)))
     [[0. 0.]
@@ -79,7 +91,7 @@ def logm(A: ArrayLike, disp: Number = NOT_GIVEN) -> Array:
 def sqrtm(A: ArrayLike, disp: Number = NOT_GIVEN, blocksize: Number = NOT_GIVEN) -> Array:
     """The principal square root of a square matrix, which has a derivative where the matrix has an inverse.
 
-    A real matrix whose root is complex must be converted to complex numbers first.
+    Under `jit` a real matrix whose root is complex must be converted to complex numbers first.
 
     >>> print(fg.scipy.linalg.sqrtm(np.array([[4.0, 0.0], [0.0, 9.0]])))
     [[2. 0.]
