@@ -53,7 +53,7 @@ def applied(name: str, A: ArrayLike, **options: Number) -> Array:
 
 
 def is_complex_function_of(matrix: Array | None) -> bool:
-    """Whether a real matrix of known value has a negative eigenvalue, whose root and logarithm are complex."""
+    """Whether a real matrix of known value has a negative eigenvalue, so that its root is complex."""
     if matrix is None or matrix.dtype.kind != "f" or not np.isfinite(matrix).all():
         return False
     found = np.linalg.eigvals(matrix)
