@@ -34,7 +34,7 @@ KNOWN = frozenset({Tracer, float, int, complex, bool, np.float64, list, tuple})
 
 
 def defers_to(other: ArrayLike) -> bool:
-    """Whether the other operand has its own operator: ``__array_ufunc__ = None`` (NEP 13), or labels to keep."""
+    """Whether the other operand answers itself: ``__array_ufunc__ = None`` (NEP 13), or labels to keep."""
     kind = type(other)
     return kind is not np.ndarray and (
         kind is Ragged
