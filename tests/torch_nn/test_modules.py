@@ -526,7 +526,7 @@ def test_parameters_as_a_vector() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nn.SyncBatchNorm", "no distributed training"),
+        ("nn.quantized", "quantized tensors are not supported"),
         ("nn.Nothing", "has no attribute 'Nothing'"),
     ],
 )

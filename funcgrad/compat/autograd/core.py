@@ -263,7 +263,7 @@ class _Rules(MutableMapping[Function, Function]):
 
     def __delitem__(self, fun: Function) -> None:
         self[fun]  # raises KeyError where there is none
-        self[fun] = None  # type: ignore[assignment]
+        self[fun] = None
 
     def __iter__(self) -> Iterator[Function]:
         return iter([rules.fun for rules in RULES.values() if getattr(rules, self._kind) is not None])

@@ -96,7 +96,8 @@ def whole(kind: type) -> Function:
 
     def convert(*args: Anything, **kwargs: Anything) -> Anything:
         if len(args) == 1 and not kwargs and type(args[0]) is Tracer and has_gradient(args[0]):
-            return args[0].astype(kind)
+            given: Any = args[0]
+            return given.astype(kind)
         return kind(*given_away(args), **kwargs)
 
     return convert

@@ -9,16 +9,9 @@ from funcgrad.types import Anything
 
 __all__ = ["elsewhere", "missing"]
 
-_INSTEAD = {
-    "CrossMapLRN2d": "PyTorch's counts the first channel for all later ones; use LocalResponseNorm",
-    "SyncBatchNorm": "there is no distributed training here; use BatchNorm",
-}
-
 
 def missing(module: str, name: str) -> AttributeError:
     """The error for an attribute that a module here does not have."""
-    if name in _INSTEAD:
-        return AttributeError(f"{module} does not support {name!r}: {_INSTEAD[name]}")
     reason = reason_for(name)
     if reason is not None:
         return AttributeError(f"{module} does not support {name!r}: {reason}")
