@@ -177,20 +177,3 @@ def test_factors_of_nothing(shape: tuple[int, ...]) -> None:
     for f in (linalg.lu, lambda x: linalg.lu(x, permute_l=True)):
         for found in (fg.make_program(f)(x)(x), fg.jit(f)(x)):
             assert [part.shape for part in found] == [part.shape for part in f(x)]
-
-
-@pytest.mark.parametrize(
-    ("at", "slopes", "curvatures"),
-    [  # by mpmath, with sixty digits: by a, b; by a twice, by both, by b twice
-        ((1e-12, 2.5), [-1e24, -0.4903577560994889], [2e36, 0.745942516539918, 0.2362040516415535]),
-        ((0.4, 1e-10), [-7.275356590361194, -1e20], [32.23912862345846, 1.684028176015184, 2e30]),
-        ((1e-9, 2e-9), [-1e18, -2.5e17], [2e27, 2.404113798201764, 2.5e26]),
-        ((-1e-9, 0.7), [-1e18, -2.834049158090358], [-2e27, 1.395747284226319, 6.4349928749622]),
-    ],
-)
-def test_beta_beside_its_poles(at: Any, slopes: Any, curvatures: Any) -> None:
-    found = fg.grad(lambda p: special.beta(p[0], p[1]))(np.array(at))
-    np.testing.assert_allclose(found, slopes, rtol=1e-12)
-    by_a, by_both, by_b = curvatures
-    for hessian in second_derivatives(special.beta, np.array(at)):
-        np.testing.assert_allclose(hessian, [[by_a, by_both], [by_both, by_b]], rtol=1e-12)

@@ -26,11 +26,14 @@ from funcgrad.compile.export.refusals import is_of_nothing, lower_nothing, reaso
 from funcgrad.compile.export.special_functions import is_of_scipy, special_template
 from funcgrad.compile.export.threads import Division, chunked
 from funcgrad.compile.passes.dividing import CHUNKS, NAMES_OF_CHUNKS
+from funcgrad.compile.passes.elements.kept import with_kept_elements
 from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.fusion import Joined, joined_steps
 from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS, check_dtypes, define_input, store_output
 from funcgrad.compile.passes.nests import Let, Nest
+from funcgrad.compile.passes.scalars_first import scalars_first
 from funcgrad.compile.passes.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.shifted_sums import shifted_sums
 from funcgrad.compile.passes.uses import count_uses
 from funcgrad.compile.passes.views import Buffer, View
 from funcgrad.ir.program import Equation, Program, Var
@@ -249,7 +252,7 @@ def portable_text(program: Program, division: Division | None = None) -> Portabl
 
     A `division` says which loops run on Numba's threads; without one, none does.
     """
-    expanded = simplify_program(expand(program))
+    expanded = shifted_sums(with_kept_elements(simplify_program(expand(program))))
     check_dtypes(expanded)
     taken = (*NAMES_OF_KERNELS, *RESERVED)
     local = PortableLocals(taken)
@@ -260,7 +263,7 @@ def portable_text(program: Program, division: Division | None = None) -> Portabl
         define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), numbers)
     for v, array in expanded.captured:
         define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "captured", array), numbers)
-    scheduler.run(expanded)
+    scheduler.run(scalars_first(expanded))
     for k, atom in enumerate(expanded.outputs):
         store_output(scheduler, atom, k)
     without_dead_statements(scheduler.steps)

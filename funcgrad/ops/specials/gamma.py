@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.elementwise.comparison import equal, less, less_equal, not_equal
 from funcgrad.ops.elementwise.elementary import cos, sin
-from funcgrad.ops.elementwise.logic import logical_and, logical_not, logical_or
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.rounding import floor
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import Polygamma
 from funcgrad.ops.specials.beta import composed_betaln
-from funcgrad.ops.specials.table import Evaluated, define, infinitely, level_far_away, nowhere, undefined
+from funcgrad.ops.specials.table import define, infinitely, level_far_away, nowhere, undefined
 from funcgrad.types import Array
 
 digamma = Polygamma(0)
@@ -50,99 +49,14 @@ def rgamma_by_x(out: Array, x: Array) -> Array:
 rgamma = define("rgamma", rgamma_by_x)
 
 
-SMALL = 3e-3
-"""Below this share of the other argument, or of 1, differences of psi lose digits."""
-
-TERMS = 7
-"""Terms of Taylor's series by which they have all digits there."""
-
-
-def psi_quotient(a: Array, b: Array, order: int = 0) -> Array:
-    """``(psi(a + b) - psi(b)) / a`` for a that is small beside b, or that of derivatives of psi."""
-    total = Polygamma(order + TERMS)(b) / math.factorial(TERMS)
-    for n in range(TERMS - 1, 0, -1):
-        total = total * a + Polygamma(order + n)(b) / math.factorial(n)
-    return total
-
-
-def psi_quotient_by_a(a: Array, b: Array) -> Array:
-    """Its derivative by a."""
-    total = Polygamma(TERMS)(b) * ((TERMS - 1) / math.factorial(TERMS))
-    for n in range(TERMS - 1, 1, -1):
-        total = total * a + Polygamma(n)(b) * ((n - 1) / math.factorial(n))
-    return total
-
-
-def from_pole(a: Array, b: Array) -> Array:
-    """``a B(a, b)``, which has no pole at a = 0."""
-    return (a + b) * beta(a + 1.0, b)
-
-
-def is_small(a: Array, b: Array) -> Array:
-    """Whether a number is so small beside a positive one that digits are lost without a series."""
-    return logical_and(not_equal(a, 0.0), less(where(less(a, 0.0), -a, a), SMALL * b))
-
-
-def composed_beta_slope(a: Array, b: Array) -> Array:
-    """``B(a, b) (psi(a) - psi(a + b))``, by a series where b is small beside a. DLMF 5.12."""
-    small = is_small(b, a)
-    u, v = where(small, b, 0.001), where(small, a, 1.0)
-    near = -from_pole(u, v) * psi_quotient(u, v)
-    u, v = where(small, 1.0, a), where(small, 1.0, b)
-    return where(small, near, beta(u, v) * (digamma(u) - digamma(u + v)))
-
-
-def beta_slope_by_a(out: Array, a: Array, b: Array) -> Array:
-    """``B(a, b) ((psi(a) - psi(a + b))**2 + psi'(a) - psi'(a + b))``, by series where b is small beside a."""
-    small = is_small(b, a)
-    u, v = where(small, b, 0.001), where(small, a, 1.0)
-    rising = beta(u + 1.0, v) + (u + v) * beta_slope(v, u + 1.0)
-    near = -(rising * psi_quotient(u, v) + from_pole(u, v) * psi_quotient(u, v, 1))
-    u, v = where(small, 1.0, a), where(small, 1.0, b)
-    fall = digamma(u) - digamma(u + v)
-    return where(small, near, beta(u, v) * (fall * fall + Polygamma(1)(u) - Polygamma(1)(u + v)))
-
-
-def beta_slope_by_b(out: Array, a: Array, b: Array) -> Array:
-    """The mixed derivative of `beta`, ``B ((psi(a) - psi(a + b)) (psi(b) - psi(a + b)) - psi'(a + b))``.
-
-    Its terms cancel where a or b is small: there by series, with both poles taken off where both are.
-    """
-    both = logical_and(is_small(a, 1.0), is_small(b, 1.0))
-    by_a = logical_and(is_small(a, b), logical_not(both))
-    by_b = logical_and(is_small(b, a), logical_not(both))
-    u, v = where(both, a, 0.001), where(both, b, 0.001)
-    falls = psi_quotient_by_a(u, 1.0 + v) + psi_quotient_by_a(v, 1.0 + u)
-    product = (u + v) * psi_quotient(u, 1.0 + v) * psi_quotient(v, 1.0 + u)
-    at_poles = (1.0 + u + v) * beta(1.0 + u, 1.0 + v) * (product - falls)
-    u, v = where(by_a, a, where(by_b, b, 0.001)), where(by_a, b, where(by_b, a, 1.0))
-    rising = beta(u + 1.0, v) + (u + v) * beta_slope(u + 1.0, v)
-    near = -(rising * psi_quotient(u, v) + from_pole(u, v) * psi_quotient_by_a(u, v))
-    usual = logical_not(logical_or(both, logical_or(by_a, by_b)))
-    u, v = where(usual, a, 1.0), where(usual, b, 1.0)
-    first, second = digamma(u) - digamma(u + v), digamma(v) - digamma(u + v)
-    found = beta(u, v) * (first * second - Polygamma(1)(u + v))
-    return where(usual, found, where(both, at_poles, near))
-
-
-beta_slope = define(
-    "beta_slope",
-    beta_slope_by_a,
-    beta_slope_by_b,
-    ufunc=Evaluated("beta_slope", composed_beta_slope, LazyUfunc("scipy.special", "beta", 2)),
-    expansion=composed_beta_slope,
-    flat=True,
-)
-
-
 def beta_by_a(out: Array, a: Array, b: Array) -> Array:
-    """``B(a, b) (psi(a) - psi(a + b))``."""
-    return beta_slope(a, b)
+    """``B(a, b) (psi(a) - psi(a + b))``. DLMF 5.12."""
+    return out * (digamma(a) - digamma(a + b))
 
 
 def beta_by_b(out: Array, a: Array, b: Array) -> Array:
     """The same with the arguments exchanged."""
-    return beta_slope(b, a)
+    return beta_by_a(out, b, a)
 
 
 def betaln_by_a(out: Array, a: Array, b: Array) -> Array:

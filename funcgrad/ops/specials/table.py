@@ -172,7 +172,6 @@ class Special(Pointwise):
         return (
             Sample(uniform(0.6, 3.0, 3, 2), params={"function": "gamma"}),
             Sample(positive(3), positive(), params={"function": "beta"}),
-            Sample(positive(3), positive(), params={"function": "beta_slope"}),
             Sample(integers(0, 3, 3), positive(3), params={"function": "spherical_jn"}),
             Sample(uniform(0.1, 0.9, 3), params={"function": "sici_si"}),
             Sample(positive(3), positive(3), uniform(0.2, 0.8, 3), params={"function": "betainc"}),
