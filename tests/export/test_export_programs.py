@@ -102,6 +102,19 @@ def test_a_loop_that_only_a_comment_calls_parallel_is_one_threads() -> None:
     assert "parallel=True" not in text
 
 
+def test_overlapping_parts_of_a_gradient_are_added_up_in_one_loop(tmp_path: Path) -> None:
+    def rosenbrock(x: Any) -> Any:
+        return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+    slopes = fg.value_and_grad(rosenbrock)
+    made = fg.export(slopes)(np.ones(5000))
+    assert made.text.count("for i in range(") == 1
+    others = [(array(n),) for n in (2, 3, 40, 6000)]
+    [answers] = run_standalone([(made.name, made.text, others)], tmp_path, compiled=False)
+    for args, found in zip(others, answers, strict=True):
+        assert_same(found, slopes(*args))
+
+
 def first_and_sixth(x: Any) -> Any:
     return x[0] * x[5]
 
