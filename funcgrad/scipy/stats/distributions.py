@@ -82,12 +82,12 @@ class Parameters:
         """The density of the standard form at `y`, which `x` is.
 
         Where `y` is 0 and the exponent as well, ``log(y)`` has a derivative by the scale, but none by way of
-        `y`, which does not move there: the logarithms of both are told apart.
+        `y`, which does not move there: the logarithm of the scale stands by itself.
         """
         exponent = self.law.formulas["rise"](*self.shapes)
         start = np.logical_and(y == 0.0, exponent == 0.0)
-        away = xlogy(exponent, where(start, floating(x) - self.loc, 1.0))
-        found = where(start, away - exponent * log(self.scale), xlogy(exponent, where(start, 1.0, y)))
+        away = floating(x) - self.loc if Tracer in (type(x), type(self.loc)) else 0.0
+        found = xlogy(exponent, where(start, away, y)) - where(start, exponent * log(self.scale), 0.0)
         found = found + self.law.formulas["rest"](y, *self.shapes)
         return found if kind == "logpdf" else exp(found)
 
