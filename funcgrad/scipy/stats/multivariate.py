@@ -165,12 +165,13 @@ class Spread:
             )
         self.dim = dim
         self.mean = np.zeros(dim) if given is None else given
-        known = known_value(self.cov) if allow_singular else at_hand(self.cov)
         self.subspace: Subspace | None = None
-        if allow_singular and not traced(cov) and is_singular(known):
+        known = known_value(self.cov) if allow_singular else at_hand(self.cov)
+        if not allow_singular or traced(cov):
+            require_full_rank(known, allow_singular)
+        elif is_singular(known):
             self.subspace = Subspace(known)
             return
-        require_full_rank(known, allow_singular)
         self.factor = fnp.linalg.cholesky(self.cov)
 
     @property
@@ -199,7 +200,11 @@ class MultivariateNormal(Multivariate):
     def logpdf(
         self, x: ArrayLike, mean: ArrayLike = None, cov: ArrayLike = 1, allow_singular: bool = False
     ) -> Array:
-        """The logarithm of the density."""
+        """The logarithm of the density.
+
+        With `allow_singular` a plain singular matrix has a density on its subspace, as SciPy's, with
+        derivatives by `x` and `mean`. Under `jit` the subspace is found when the function is recorded.
+        """
         if not traced(x, mean, cov):
             return self._scipys.logpdf(x, mean, cov, allow_singular)
         at = Spread(mean, cov, allow_singular)
