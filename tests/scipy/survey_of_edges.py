@@ -150,7 +150,7 @@ def limit(name: str, point: Point, key: Key) -> float | None:
             try:
                 value = f(*at)
                 values.append(derivative(f, at, key, distance * mp.mpf(10) ** -8))
-            except (ValueError, ZeroDivisionError, ArithmeticError, TypeError, mp.NoConvergence):
+            except (ValueError, ZeroDivisionError, ArithmeticError, TypeError, mp.libmp.NoConvergence):
                 break
             if abs(mp.im(value)) > 1e-30 * (1 + abs(value)):
                 break

@@ -11,8 +11,9 @@ import numpy as np
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.lazy import ComposedUfunc
 from funcgrad.ops.elementwise.arithmetic import NegativePowerError, div, mul, neg, strong_zero_mul, sub
-from funcgrad.ops.elementwise.comparison import equal, greater_equal
+from funcgrad.ops.elementwise.comparison import equal, greater, greater_equal
 from funcgrad.ops.elementwise.elementary import log
+from funcgrad.ops.elementwise.identity import departure
 from funcgrad.ops.elementwise.magnitude import hypot, zero_where
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import sigmoid
@@ -54,11 +55,19 @@ class Pow(Binary):
         x, y = primals
         if i == 0:
             # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
-            return strong_zero_mul(y, self(x, sub(y, 1.0)))
+            return strong_zero_mul(y, falling_pow(x, sub(y, 1.0)))
+        of_zero = self.resting(x, y)
+        found = mul(out, log(where(of_zero, 1.0, x)))
+        return found if aval_of(found).dtype.kind == "c" else where(of_zero, steep(x, y), found)
+
+    def resting(self, x: Array, y: Array) -> Array:
+        """Where the derivative by y is 0 because x is; a complex y has none at x = 0, unless it is 0."""
         of_zero = equal(x, 0.0)
-        if aval_of(y).dtype.kind != "c":  # complex numbers have no order: 0**y is NaN there where it is not 0
-            of_zero = where(greater_equal(y, 0.0), of_zero, False)
-        return mul(out, log(where(of_zero, 1.0, x)))
+        return of_zero if aval_of(y).dtype.kind == "c" else where(greater_equal(y, 0.0), of_zero, False)
+
+    def along(self, tangent: Array, factor: Array) -> Array:
+        # The derivative by one operand may be NaN or infinite where the other's is not.
+        return strong_zero_mul(tangent, factor)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
@@ -71,6 +80,25 @@ class Pow(Binary):
             Sample(integers(-3, 3, 4, dtype=np.int8), integers(0, 9, 4, dtype=np.int8), differentiable=False),
             Sample(integers(2, 9, 4), integers(20, 80, 4), differentiable=False),
         )
+
+
+class FallingPow(Pow):
+    """``x ** y``, whose derivative by y at x = y = 0 is minus infinity, as it is for x beside 0.
+
+    That derivative of ``0 ** y`` is 0 for `Pow`, which must not make one of ``y * x ** (y - 1)`` finite.
+    """
+
+    name = "falling_pow"
+
+    def resting(self, x: Array, y: Array) -> Array:
+        of_zero = equal(x, 0.0)
+        return of_zero if aval_of(y).dtype.kind == "c" else where(greater(y, 0.0), of_zero, False)
+
+
+def steep(x: Array, y: Array) -> Array:
+    """0, with the derivative by x that ``x**y log(x)`` has where x is 0: infinite up to y = 1."""
+    slope = where(greater(y, 1.0), 0.0, where(equal(y, 0.0), math.inf, -math.inf))
+    return strong_zero_mul(departure(x), slope)
 
 
 class Arctan2(Binary):
@@ -183,6 +211,7 @@ class Logaddexp2(Binary):
 
 
 pow = Pow()
+falling_pow = FallingPow()
 arctan2 = Arctan2()
 share = ExponentialShare()
 logaddexp = Logaddexp()

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.elementwise.magnitude import hypot
 from funcgrad.ops.families import aval
 from funcgrad.ops.native import analytic
@@ -111,16 +112,24 @@ def tan(x: Array, out: Array) -> Array:
     return out * out + 1.0
 
 
+def unit_gap(x: Array) -> Array:
+    """``1 - x * x`` with all digits near -1 and 1.
+
+    There one factor is zero, and the other's cotangent, infinity times that zero, has to be zero as well.
+    """
+    return strong_product(1.0 - x, x + 1.0)
+
+
 @unary(np.arcsin, native="arcsin({0})", cost=15, samples=IN_UNIT_INTERVAL)
 def arcsin(x: Array, out: Array) -> Array:
     """Inverse sine, in radians."""
-    return 1.0 / sqrt((1.0 - x) * (x + 1.0))
+    return 1.0 / sqrt(unit_gap(x))
 
 
 @unary(np.arccos, native="arccos({0})", cost=15, samples=IN_UNIT_INTERVAL)
 def arccos(x: Array, out: Array) -> Array:
     """Inverse cosine, in radians."""
-    return -1.0 / sqrt((1.0 - x) * (x + 1.0))
+    return -1.0 / sqrt(unit_gap(x))
 
 
 @unary(np.arctan, native="arctan({0})", cost=15, samples=EVERYWHERE)
@@ -158,13 +167,13 @@ def arcsinh(x: Array, out: Array) -> Array:
 @unary(np.arccosh, native="arccosh({0})", cost=15, samples=ABOVE_ONE)
 def arccosh(x: Array, out: Array) -> Array:
     """Inverse hyperbolic cosine."""
-    return 1.0 / (sqrt(x - 1.0) * sqrt(x + 1.0))
+    return 1.0 / strong_product(sqrt(x - 1.0), sqrt(x + 1.0))
 
 
 @unary(np.arctanh, native="arctanh({0})", cost=15, samples=IN_UNIT_INTERVAL)
 def arctanh(x: Array, out: Array) -> Array:
     """Inverse hyperbolic tangent."""
-    return 1.0 / ((1.0 - x) * (x + 1.0))
+    return 1.0 / unit_gap(x)
 
 
 @unary(np.degrees, native="{0} * {operand}(57.29577951308232)", kinds="f", samples=EVERYWHERE)
