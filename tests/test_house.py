@@ -6,17 +6,21 @@ Each number may fall. One that rises is a decision, taken in docs/design.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 import pytest
 
+import funcgrad.compile
+from funcgrad.compile.passes import kernel, pipeline
 from funcgrad.later import Later
 
 ROOT = Path(__file__).parents[1]
@@ -227,3 +231,20 @@ def test_what_signatures_do_not_say_becomes_no_more() -> None:
 def test_no_folder_becomes_fuller() -> None:
     found = Counter(path.parent.relative_to(ROOT).as_posix() for path in modules().values())
     assert max(found.values()) <= FULLEST, found.most_common(3)
+
+
+def test_the_compiler_says_its_passes_in_order() -> None:
+    said = re.findall(r"`([a-z_]+)`", funcgrad.compile.__doc__ or "")
+    run = [*pipeline.REWRITES, *called_in(pipeline, "scheduled"), *called_in(kernel, "make_kernel")]
+    passes = [f.__module__.rpartition(".")[2] for f in run if ".passes." in f.__module__]
+    beside = {"pipeline", "kernel", "uses"}
+    assert [name for name in said if name in passes] == [x for x in dict.fromkeys(passes) if x not in beside]
+
+
+def called_in(module: ModuleType, name: str) -> list[Callable[..., object]]:
+    """The functions that a function of a module calls by name, in the order in which the calls end."""
+    (function,) = [x for x in parsed(module.__name__).body if getattr(x, "name", "") == name]
+    calls = [x for x in ast.walk(function) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)]
+    calls.sort(key=lambda x: (x.end_lineno or 0, x.end_col_offset or 0))
+    found = [getattr(module, ast.unparse(x.func), None) for x in calls]
+    return [x for x in found if isinstance(x, FunctionType)]

@@ -23,8 +23,8 @@ from funcgrad.compile.engines.llvm import compile_ir
 from funcgrad.compile.language import sizes, table
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import Unsupported
-from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import Kernel, make_kernel
+from funcgrad.compile.passes.rewriting.expand import expand
 from funcgrad.compile.runtime.signals import no_signal_words
 from funcgrad.transforms.simplify import simplify_program
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.passes.elements.apart import Form, Sums, Units
-from funcgrad.compile.passes.elements.kept import with_kept_elements
-from funcgrad.compile.passes.expand import expand
+from funcgrad.compile.passes.rewriting.elements_apart import Form, Sums, Units
+from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.rewriting.kept_elements import with_kept_elements
 
 
 def lu_inside(a):

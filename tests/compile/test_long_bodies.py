@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.passes import nests
 from funcgrad.compile.passes.kernel import make_kernel
+from funcgrad.compile.passes.scheduling import nests
 
 FULL = 100
 

@@ -10,11 +10,11 @@ import pytest
 from lawbook.numerics import assert_close
 
 import funcgrad as fg
-from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.kernel import make_kernel
-from funcgrad.compile.passes.nests import Nest
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.scheduling.nests import Nest
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.transforms.simplify import simplify_program
 from tests.soak.programs import random_program
 

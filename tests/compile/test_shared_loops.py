@@ -13,7 +13,7 @@ from lawbook.numerics import assert_close
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.compile.lower.linear_algebra import contractions
-from funcgrad.compile.passes import dividing, tiling
+from funcgrad.compile.passes.arranging import dividing, tiling
 from funcgrad.compile.runtime.threads import set_threads, threads
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 

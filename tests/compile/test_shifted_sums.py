@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import make_kernel
-from funcgrad.compile.passes.nests import Nest
-from funcgrad.compile.passes.shifted_sums import shifted_sums
+from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.rewriting.shifted_sums import shifted_sums
+from funcgrad.compile.passes.scheduling.nests import Nest
 from funcgrad.transforms.simplify import simplify_program
 
 LINE = np.cos(np.arange(5000.0))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.passes.expand import expand
+from funcgrad.compile.passes.rewriting.expand import expand
 from funcgrad.ir.check import check_program
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 

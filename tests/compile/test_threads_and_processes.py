@@ -17,7 +17,7 @@ import pytest
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.api.calling.calls import CACHE
-from funcgrad.compile.passes import dividing
+from funcgrad.compile.passes.arranging import dividing
 from funcgrad.compile.runtime.threads import set_threads, threads
 from funcgrad.tracing.primitive import _INTERNING
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.passes.expand import expand
+from funcgrad.compile.passes.rewriting.expand import expand
 
 
 def both(x: Any, y: Any) -> Any:

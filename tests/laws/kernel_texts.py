@@ -20,14 +20,13 @@ import numpy as np
 from lawbook.cases import Case, cases
 
 import funcgrad as fg
-from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import make_kernel
-from funcgrad.compile.passes.schedule import NotLowered
+from funcgrad.compile.passes.pipeline import rewritten
+from funcgrad.compile.passes.scheduling.schedule import NotLowered
 from funcgrad.compile.passes.segments import segments_of
 from funcgrad.errors import FuncgradError
 from funcgrad.extend import call_program
 from funcgrad.ir.program import Program
-from funcgrad.transforms.simplify import simplify_program
 
 ROOT = Path(__file__).parents[2]
 SIZE = 3
@@ -38,11 +37,11 @@ FIRST_ADDRESS = 1 << 32
 
 def kernel_text(program: Program) -> str:
     """What a Program is compiled to, without the user's lines."""
-    expanded = simplify_program(expand(program))
+    whole = rewritten(program)
     try:
-        return text_of(expanded)
+        return text_of(whole)
     except NotLowered:
-        segments, reasons = segments_of(expanded)
+        segments, reasons = segments_of(whole)
     texts = [f"# evaluated: {reason.words}" for reason in reasons]
     return "\n".join([*texts, *[text_of(s.program) for s in segments if s.native]])
 

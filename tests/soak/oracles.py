@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.passes import dividing, tiling
+from funcgrad.compile.passes.arranging import dividing, tiling
 from funcgrad.errors import NotDifferentiableError, TracerAssignmentError
 from tests.soak.programs import Program, weighed
 

@@ -23,8 +23,8 @@ from funcgrad.compile.export.module_text import Leaf, module_text
 from funcgrad.compile.export.portable import portable_text
 from funcgrad.compile.export.sizes import generalised, without_numbers
 from funcgrad.compile.export.threads import Division
-from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.schedule import NotLowered
+from funcgrad.compile.passes.pipeline import rewritten
+from funcgrad.compile.passes.scheduling.schedule import NotLowered
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program, Var
@@ -516,7 +516,7 @@ def operations_of(program: Program) -> tuple[str, ...]:
 
 def refusal(program: Program, error: NotLowered) -> UnsupportedFunctionError:
     """What cannot be exported, by name, with the line that it stands in."""
-    for equation in expand(program).equations:
+    for equation in rewritten(program).equations:
         inputs = tuple(dict.fromkeys(a for a in equation.inputs if isinstance(a, Var)))
         try:
             portable_text(Program(inputs, (), (equation,), equation.outputs, "probe"))

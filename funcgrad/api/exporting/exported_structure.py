@@ -16,7 +16,7 @@ from funcgrad.api.inspection.inspect import inner_function
 from funcgrad.compile.export.library import is_written_out
 from funcgrad.compile.export.module_text import Door
 from funcgrad.compile.export.portable import RESERVED
-from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
+from funcgrad.compile.passes.pipeline import NAMES_OF_KERNELS
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.types import Anything, Tree
 

@@ -14,7 +14,7 @@ from funcgrad.compile.measure.explain import parts_of
 from funcgrad.compile.measure.timed_evaluation import timed_evaluation
 from funcgrad.compile.measure.timed_kernels import timed_kernels
 from funcgrad.compile.measure.timings import MOST, Timing, median_seconds
-from funcgrad.compile.passes.nests import Nest, Special, Store
+from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store
 from funcgrad.compile.passes.segments import Reason
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Equation, Program

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from funcgrad.compile.passes.nests import Nest, Reduce
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.nests import Nest, Reduce
+from funcgrad.compile.passes.scheduling.views import View
 
 
 class Loop(NamedTuple):

@@ -11,8 +11,8 @@ import numpy as np
 from funcgrad.compile.emit.loop_order import Loop, loops_of
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.lower.elementwise import spelled
-from funcgrad.compile.passes.fusion import Joined
-from funcgrad.compile.passes.nests import (
+from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
     Nest,
@@ -24,7 +24,7 @@ from funcgrad.compile.passes.nests import (
     names_read,
     operands_of,
 )
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.text.numpy_source import user_line
 from funcgrad.tracing.primitive import Fold
 

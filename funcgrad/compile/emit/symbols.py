@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.passes.views import Buffer
+from funcgrad.compile.passes.scheduling.views import Buffer
 from funcgrad.compile.runtime.addresses.blas import thread_routines
 from funcgrad.ir.program import Program, Var
 from funcgrad.ir.text.names import RESERVED

@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.compile.export.by_numpy import MAKERS, OF_VECTORS
 from funcgrad.compile.export.portable import RESERVED, portable_text
 from funcgrad.compile.export.special_functions import PREFIX, is_ufunc
-from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS
+from funcgrad.compile.passes.pipeline import NAMES_OF_KERNELS
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.numpy_source import (

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.elementwise.arithmetic import Reciprocal
 from funcgrad.ops.elementwise.floats import Exponent, Fraction, Heaviside, Ldexp, Spacing

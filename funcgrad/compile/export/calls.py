@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from funcgrad.compile.export.indices import Indexing
-from funcgrad.compile.passes.views import Buffer
+from funcgrad.compile.passes.scheduling.views import Buffer
 
 PRODUCT = re.compile(r"\b[ds](gem[mv])\((.*)\)\s*$")
 _TRANSPOSED = "112"
@@ -24,7 +24,7 @@ CALLED = re.compile(
 """What is rewritten here."""
 
 
-def rewritten(text: str, buffers: Mapping[str, Buffer], indexing: Indexing) -> str:
+def with_words_of_numpy(text: str, buffers: Mapping[str, Buffer], indexing: Indexing) -> str:
     """A line of the kernel language in which something is `CALLED`."""
     match = PRODUCT.search(text)
     if match is not None:

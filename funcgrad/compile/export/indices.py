@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from funcgrad.compile.passes.views import Buffer, View, row_major
+from funcgrad.compile.passes.scheduling.views import Buffer, View, row_major
 
 _MARK = re.compile(r"\[<(\d+)>\]|\{<(\d+)>\}")
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.sorting import Sort

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.emit.statements import Writer, without_dead_statements
+from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.export.by_numpy import ELEMENTS, is_by_numpy, is_sampled, lower_by_numpy
-from funcgrad.compile.export.calls import CALLED, rewritten
+from funcgrad.compile.export.calls import CALLED, with_words_of_numpy
 from funcgrad.compile.export.indices import Indexing
 from funcgrad.compile.export.library import is_written_out
 from funcgrad.compile.export.lines import CALLS, lower_lines
@@ -25,27 +25,20 @@ from funcgrad.compile.export.mathematics import is_known
 from funcgrad.compile.export.refusals import is_of_nothing, lower_nothing, reason_of
 from funcgrad.compile.export.special_functions import is_of_scipy, special_template
 from funcgrad.compile.export.threads import Division, chunked
-from funcgrad.compile.passes.dividing import CHUNKS, NAMES_OF_CHUNKS
-from funcgrad.compile.passes.elements.kept import with_kept_elements
-from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.fusion import Joined, joined_steps
-from funcgrad.compile.passes.kernel import NAMES_OF_KERNELS, check_dtypes, define_input, store_output
-from funcgrad.compile.passes.nests import Let, Nest
-from funcgrad.compile.passes.scalars_first import scalars_first
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler
-from funcgrad.compile.passes.shifted_sums import shifted_sums
-from funcgrad.compile.passes.uses import count_uses
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.arranging.dividing import CHUNKS
+from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.pipeline import NAMES_OF_KERNELS, inputs_defined, rewritten, scheduled
+from funcgrad.compile.passes.rewriting.uses import count_uses
+from funcgrad.compile.passes.scheduling.nests import Let, Nest
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.numpy_source import number_source, scalar_type
 from funcgrad.ops.random.draws import SampledSpecial
 from funcgrad.ops.specials.table import Special
-from funcgrad.transforms.simplify import simplify_program
 from funcgrad.types import Number
 
 RESERVED = (
-    *NAMES_OF_CHUNKS,
     *(
         "math",
         "np",
@@ -150,7 +143,8 @@ class PortableWriter(Writer):
     def line(self, text: str) -> None:
         """One line; calls of BLAS are products of NumPy's."""
         if CALLED.search(text):
-            text = rewritten(text, {buffer.name: buffer for buffer in self.local.buffers}, self.indexing)
+            buffers = {buffer.name: buffer for buffer in self.local.buffers}
+            text = with_words_of_numpy(text, buffers, self.indexing)
         super().line(text)
 
     @property
@@ -225,8 +219,7 @@ def has_loops(equation: Equation) -> bool:
     inputs = tuple(dict.fromkeys([a for a in equation.inputs if isinstance(a, Var)]))
     probe = Program(inputs, (), (equation,), equation.outputs, "probe")
     scheduler = Scheduler(local, count_uses(probe))
-    for k, v in enumerate(inputs):
-        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), [])
+    inputs_defined(scheduler, probe)
     try:
         scheduler.run(probe)
     except NotLowered:
@@ -252,26 +245,12 @@ def portable_text(program: Program, division: Division | None = None) -> Portabl
 
     A `division` says which loops run on Numba's threads; without one, none does.
     """
-    expanded = shifted_sums(with_kept_elements(simplify_program(expand(program))))
-    check_dtypes(expanded)
-    taken = (*NAMES_OF_KERNELS, *RESERVED)
-    local = PortableLocals(taken)
-    local.name_all(variable_names(expanded, taken))
-    scheduler = PortableScheduler(local, count_uses(expanded))
-    numbers: list[tuple[str, Buffer]] = []
-    for k, v in enumerate(expanded.inputs):
-        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), numbers)
-    for v, array in expanded.captured:
-        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "captured", array), numbers)
-    scheduler.run(scalars_first(expanded))
-    for k, atom in enumerate(expanded.outputs):
-        store_output(scheduler, atom, k)
-    without_dead_statements(scheduler.steps)
-    writer = PortableWriter(local, division)
-    writer.steps(joined_steps(scheduler.steps, scheduler.created))
+    schedule = scheduled(rewritten(program), PortableLocals, PortableScheduler, RESERVED)
+    writer = PortableWriter(schedule.local, division)
+    writer.steps(schedule.steps)
     if division is not None:
         division.decide()
-    return assembled(expanded, local, writer, numbers)
+    return assembled(schedule.program, schedule.local, writer, schedule.numbers)
 
 
 def assembled(

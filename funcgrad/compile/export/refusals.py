@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.ops.interpolation.splines import SplineFilter
 from funcgrad.ops.linalg.failing import HasNoFactor

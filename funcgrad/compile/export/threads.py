@@ -15,10 +15,10 @@ from contextlib import AbstractContextManager
 
 from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.emit.statements import NestWriter, Writer
-from funcgrad.compile.passes.dividing import CHUNKS, SHORTEST, nests_of, seconds, write_turn
-from funcgrad.compile.passes.fusion import Joined
-from funcgrad.compile.passes.nests import Nest, Reduce
-from funcgrad.compile.passes.views import Buffer
+from funcgrad.compile.passes.arranging.dividing import CHUNKS, SHORTEST, nests_of, seconds, write_turn
+from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.scheduling.nests import Nest, Reduce
+from funcgrad.compile.passes.scheduling.views import Buffer
 from funcgrad.ir.text.numpy_source import scalar_type
 
 __all__ = ["Division", "chunked"]

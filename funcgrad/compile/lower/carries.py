@@ -13,10 +13,10 @@ from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.emit.statements import NestWriter, Writer
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.held_programs import Given, Held
-from funcgrad.compile.passes.nests import Load, Nest, Store, squeezed, squeezed_view
-from funcgrad.compile.passes.schedule import Scheduler
-from funcgrad.compile.passes.taking_over import note_copy, taken_over
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.scheduling.nests import Load, Nest, Store, squeezed, squeezed_view
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
+from funcgrad.compile.passes.scheduling.taking_over import note_copy, taken_over
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Program, Var
 from funcgrad.transforms.control.updates import unchanged_places

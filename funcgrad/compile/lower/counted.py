@@ -15,9 +15,9 @@ import numpy as np
 from funcgrad.compile.emit.interruptible_loops import pay, trips_between_polls
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry
-from funcgrad.compile.passes.ranges import Counter, growth_of
-from funcgrad.compile.passes.schedule import Scheduler
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.ranges import Counter, growth_of
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Atom, Literal, Program
 
 

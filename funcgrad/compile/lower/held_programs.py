@@ -8,13 +8,13 @@ from typing import Any
 
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.fusion import joined_steps
-from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
-from funcgrad.compile.passes.ranges import Counter
-from funcgrad.compile.passes.schedule import Scheduler
-from funcgrad.compile.passes.uses import count_uses
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.arranging.fusion import joined_steps
+from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.rewriting.uses import count_uses
+from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store, squeezed_view
+from funcgrad.compile.passes.scheduling.ranges import Counter
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.ranges import Range
 from funcgrad.transforms.control.updates import reads_first

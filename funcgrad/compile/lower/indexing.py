@@ -15,10 +15,19 @@ import numpy as np
 from funcgrad.compile.emit.statements import combination
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
-from funcgrad.compile.passes.nests import Let, Load, Nest, Operand, Reduce, Store, squeezed, squeezed_view
-from funcgrad.compile.passes.numbers import NUMBERS, holds_numbers
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.nests import (
+    Let,
+    Load,
+    Nest,
+    Operand,
+    Reduce,
+    Store,
+    squeezed,
+    squeezed_view,
+)
+from funcgrad.compile.passes.scheduling.numbers import NUMBERS, holds_numbers
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.arrays.indexing import Chosen, Gather, Scatter

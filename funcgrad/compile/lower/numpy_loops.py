@@ -10,8 +10,8 @@ import numpy as np
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.linear_algebra.contractions import at
 from funcgrad.compile.lower.random.draws import WORDS, loop_names
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.scipy_functions import function_of_number
 from funcgrad.ir.program import Equation
 from funcgrad.ops.random.draws import (

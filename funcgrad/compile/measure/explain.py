@@ -11,11 +11,11 @@ from typing import Any
 
 from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.measure.part_times import PartTime, part_times, seconds_of
-from funcgrad.compile.passes.dividing import Shared
-from funcgrad.compile.passes.expand import expand
-from funcgrad.compile.passes.fusion import Joined
+from funcgrad.compile.passes.arranging.dividing import Shared
+from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.kernel import Kernel
-from funcgrad.compile.passes.nests import Nest, Special, bytes_moved
+from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.scheduling.nests import Nest, Special, bytes_moved
 from funcgrad.compile.passes.segments import Reason
 from funcgrad.compile.runtime.binaries import COUNTS, loaded_kernel
 from funcgrad.compile.runtime.executable import compiled, evaluated

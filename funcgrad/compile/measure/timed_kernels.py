@@ -18,10 +18,10 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.measure.timed_evaluation import cost_of_reading, peak_bytes, timed_function
 from funcgrad.compile.measure.timings import Place, Reading, Timing, measured, scaled
-from funcgrad.compile.passes.expand import expand
 from funcgrad.compile.passes.kernel import Kernel, make_kernel
-from funcgrad.compile.passes.nests import Nest
-from funcgrad.compile.passes.schedule import NotLowered
+from funcgrad.compile.passes.pipeline import rewritten
+from funcgrad.compile.passes.scheduling.nests import Nest
+from funcgrad.compile.passes.scheduling.schedule import NotLowered
 from funcgrad.compile.passes.segments import Reason, segments_of
 from funcgrad.compile.runtime.binaries import loaded_kernel
 from funcgrad.compile.runtime.call_facts import facts_of
@@ -30,7 +30,6 @@ from funcgrad.compile.runtime.executable import call_layout, compiled, conformed
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.evaluate.runner import evaluate_by_numpy
 from funcgrad.ir.program import Program
-from funcgrad.transforms.simplify import simplify_program
 
 SHORTEST_STEP = 1000.0
 """Operations of a step from which it is measured inside a loop: ten times what reading the clock takes."""
@@ -171,9 +170,9 @@ class TimedKernels:
 def timed_kernels(program: Program, values: Sequence[Any], seconds: float) -> TimedKernels:
     """Run a Program as native code for so many seconds, every second time with readings of the clock."""
     made = compiled(program)
-    expanded = simplify_program(expand(program))
-    pieces, reasons = pieces_of(expanded)
-    env: dict[Any, Any] = {**dict(expanded.captured), **dict(zip(expanded.inputs, values, strict=True))}
+    whole = rewritten(program)
+    pieces, reasons = pieces_of(whole)
+    env: dict[Any, Any] = {**dict(whole.captured), **dict(zip(whole.inputs, values, strict=True))}
 
     def plain() -> object:
         return made.run(*values)

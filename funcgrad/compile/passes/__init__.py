@@ -1,1 +1,1 @@
-"""From a Program to a schedule: expand, hoist, schedule, fuse, divide, place memory, in `kernel`."""
+"""A Program rewritten, scheduled, its steps arranged: `pipeline` and `kernel` are the order."""

@@ -1,6 +1,6 @@
 """A Program as one native function: its source, its memory, and what a call of it is given.
 
-Owns the order of the passes from Program to source; what runs it is in `executable`.
+Owns what is done with the steps of a Program, which `pipeline` makes; what runs it is in `executable`.
 """
 
 from __future__ import annotations
@@ -10,85 +10,22 @@ from dataclasses import dataclass
 
 from funcgrad.compile.emit.interruptible_loops import POLL_EVERY, STOPPING
 from funcgrad.compile.emit.shared_functions import in_functions
-from funcgrad.compile.emit.statements import Writer, without_dead_statements
+from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.language.rows import NAMES
-from funcgrad.compile.lower import (
-    axis_positions,
-    control,
-    convolutions,
-    cumulative,
-    fourier,
-    indexing,
-    native_calls,
-    numpy_loops,
-    reductions,
-    slice_updates,
-    sliding_sums,
-    sorting,
-    sweeps,
-    whole_numbers,
-)
-from funcgrad.compile.lower.linear_algebra import (
-    banded_systems,
-    contractions,
-    decompositions,
-    factorizations,
-    pivoted_factors,
-    small_matrices,
-    squarings,
-    substitution,
-    systems,
-    triangles,
-)
-from funcgrad.compile.lower.random import draws, gamma_paths, rejected_draws
-from funcgrad.compile.passes.dividing import (
-    NAMES_OF_CHUNKS,
+from funcgrad.compile.passes.arranging.dividing import (
     Shared,
     function_lines,
     number_lines,
     shared_steps,
 )
-from funcgrad.compile.passes.fusion import Joined, joined_steps
-from funcgrad.compile.passes.memory import scratch_offsets
-from funcgrad.compile.passes.nests import Nest, Special, Store, squeezed_view
-from funcgrad.compile.passes.scalars_first import scalars_first
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler
-from funcgrad.compile.passes.shifted_sums import shifted_sums
-from funcgrad.compile.passes.tiling import tiled_steps
-from funcgrad.compile.passes.uses import count_uses
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.arranging.memory import scratch_offsets
+from funcgrad.compile.passes.arranging.tiling import tiled_steps
+from funcgrad.compile.passes.pipeline import scheduled
+from funcgrad.compile.passes.scheduling.nests import Nest, Special
+from funcgrad.compile.passes.scheduling.views import Buffer
 from funcgrad.ir.avals import dtype_name
-from funcgrad.ir.program import Atom, Literal, Program, Var
-from funcgrad.ir.text.names import variable_names
-
-LOWERED_BY = (
-    *(axis_positions, banded_systems, contractions, control, convolutions, cumulative, decompositions, draws),
-    *(
-        factorizations,
-        fourier,
-        gamma_paths,
-        indexing,
-        native_calls,
-        numpy_loops,
-        pivoted_factors,
-        reductions,
-        rejected_draws,
-        slice_updates,
-        sliding_sums,
-        small_matrices,
-        sorting,
-        squarings,
-        substitution,
-        sweeps,
-        systems,
-    ),
-    *(triangles, whole_numbers),
-)
-"""The modules that say how primitives are lowered: importing them registers it."""
-
-NAMES_OF_KERNELS = (*NAMES, "p", "n", "i", "j", "k", "blas_threads", "math", "np")
-"""What names of the user's may not be in a kernel: the words of its language, and names of its own."""
+from funcgrad.ir.program import Program
 
 
 @dataclass(frozen=True)
@@ -135,38 +72,16 @@ class Kernel:
         return sum(step.flops for step in self.steps)
 
 
-def check_dtypes(program: Program) -> None:
-    """Raise NotLowered for elements that no kernel can hold, not even to move them."""
-    made = [v for equation in program.equations for v in equation.outputs]
-    for v in (*program.inputs, *[v for v, _ in program.captured], *made, *program.outputs):
-        if v.aval.dtype.char in "gG":
-            raise NotLowered(f"{v.aval.dtype} has no native form")
-
-
 def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) -> Kernel:
     """Emit a Program; raises NotLowered for an equation that has no native form.
 
     `write` makes what the steps are written with: one that writes more than they need can measure them.
     """
-    check_dtypes(program)
-    program = shifted_sums(program)
-    taken = (*NAMES_OF_KERNELS, *NAMES_OF_CHUNKS)
-    local = Locals(taken)
-    local.name_all(variable_names(program, taken))
-    scheduler = Scheduler(local, count_uses(program))
-    prologue: list[tuple[str, Buffer]] = []
-    for k, v in enumerate(program.inputs):
-        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "input", k), prologue)
-    for v, array in program.captured:
-        define_input(scheduler, v, local.block("", v.aval.dtype, v.aval.size, "captured", array), prologue)
-    scheduler.run(scalars_first(program))
-    for k, atom in enumerate(program.outputs):
-        store_output(scheduler, atom, k)
-    without_dead_statements(scheduler.steps)
+    schedule = scheduled(program)
+    local, created = schedule.local, schedule.created
     name = local.distinct(program.name if program.name.isidentifier() else "kernel")
-    joined = joined_steps(scheduler.steps, scheduler.created)
-    numbers = {number: buffer.dtype for number, buffer in prologue}
-    steps = tiled_steps(shared_steps(joined, local, numbers, name), scheduler.created)
+    numbers = {number: buffer.dtype for number, buffer in schedule.numbers}
+    steps = tiled_steps(shared_steps(schedule.steps, local, numbers, name), created)
     writer = write(local)
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
@@ -183,7 +98,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
         function_lines(step, lines, symbols, slots, numbers_in_memory)
         for (step, _), lines in zip(writer.functions, bodies[1:], strict=True)
     ]
-    head = heading(name, local, buffers, prologue, numbers_in_memory, body)
+    head = heading(name, local, buffers, schedule.numbers, numbers_in_memory, body)
     return Kernel(
         name,
         text_of((*groups, *outlined, [*head, *(body or ["    pass"])])),
@@ -199,42 +114,6 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
 def text_of(functions: Sequence[Sequence[str]]) -> str:
     """The text of a module of functions, each given as its lines."""
     return "\n\n\n".join(["\n".join(lines) for lines in functions]) + "\n"
-
-
-def define_input(scheduler: Scheduler, v: Var, buffer: Buffer, prologue: list[tuple[str, Buffer]]) -> None:
-    """An array is a view; a number is loaded once."""
-    local = scheduler.local
-    if v.aval.shape:
-        buffer.name, buffer.shape = local.named(v), v.aval.shape
-        scheduler.define_view(v, View.whole(buffer, v.aval.shape))
-    else:
-        buffer.name = local.fresh(f"{local.named(v)}_")
-        scheduler.define_local(v, local.named(v))
-        prologue.append((local.named(v), buffer))
-
-
-def store_output(scheduler: Scheduler, atom: Atom, k: int) -> None:
-    """Put a result where the caller wants it."""
-    local = scheduler.local
-    aval = atom.aval
-    node = None if isinstance(atom, Literal) else scheduler.nodes[atom]
-    kept = scheduler.view_in_memory(atom)
-    if kept is not None and kept.is_whole and kept.buffer.role == "scratch":
-        # It has been stored already, in memory of our own: that is the result.
-        kept.buffer.role, kept.buffer.source = "output", k
-        kept.buffer.shape = aval.shape
-        return
-    buffer = local.block(local.fresh("out"), aval.dtype, aval.size, "output", k)
-    buffer.shape = aval.shape
-    view = View.whole(buffer, aval.shape)
-    if node is not None and node.view is None and node.source is None and not node.is_scalar:
-        node.view = view
-        scheduler.store_local(node, view)
-        return
-    shape = squeezed_view(view).shape
-    nest = scheduler.nest_for(shape, scheduler.bound(atom, shape))
-    value = scheduler.operand(atom, nest)
-    nest.body.append(Store(squeezed_view(view), value, None))
 
 
 def with_serial_blas(local: Locals, lines: list[str]) -> list[str]:

@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     from funcgrad.compile.passes.segments import Reason
 
 # A process that finds its kernels on disk needs none of the passes.
-expanding = Later("funcgrad.compile.passes.expand")
-keeping = Later("funcgrad.compile.passes.elements.kept")
 making = Later("funcgrad.compile.passes.kernel")
-scheduling = Later("funcgrad.compile.passes.schedule")
+scheduling = Later("funcgrad.compile.passes.scheduling.schedule")
 dividing = Later("funcgrad.compile.passes.segments")
-simplifying = Later("funcgrad.transforms.simplify")
+passes = Later("funcgrad.compile.passes.pipeline")
 
 ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
 _PYTHON = {bool: Accept.BOOL, int: Accept.INT, float: Accept.FLOAT, complex: Accept.COMPLEX}
@@ -58,7 +56,7 @@ class Executable:
     def kernels(self) -> list[Kernel]:
         """The kernels, made anew where only what calls need was found on disk."""
         if self.made is None:
-            self.made = [making.make_kernel(expanded(self.program))]
+            self.made = [making.make_kernel(passes.rewritten(self.program))]
         return self.made
 
     @property
@@ -112,12 +110,6 @@ class TakesLong(Exception):
     """Compiling would take longer than anybody wants to wait."""
 
 
-def expanded(program: Program) -> Program:
-    """The Program as kernels are made of it."""
-    found: Program = keeping.with_kept_elements(simplifying.simplify_program(expanding.expand(program)))
-    return found
-
-
 def executable_of(
     program: Program, strict: bool, donated: frozenset[int], most: float = math.inf
 ) -> Executable:
@@ -125,7 +117,7 @@ def executable_of(
     made = Executable(program)
     facts = facts_for(made, most)
     if facts is None:
-        made.call = mixed_call(expanded(program), made, strict=strict, most=most)
+        made.call = mixed_call(passes.rewritten(program), made, strict=strict, most=most)
     else:
         made.call = native_call(facts, program, strict=strict, donated=donated)
     if len(program.outputs) == 1:
@@ -145,7 +137,7 @@ def facts_for(made: Executable, most: float) -> CallFacts | None:
         return facts
     made.made = []
     try:
-        kernel = making.make_kernel(expanded(made.program))
+        kernel = making.make_kernel(passes.rewritten(made.program))
     except scheduling.NotLowered:
         return None
     facts = facts_of(kernel)
@@ -204,7 +196,7 @@ def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., An
         if not found[-1]:
             return found[:-1]
         if not whole:
-            whole.append(expanded(program))
+            whole.append(passes.rewritten(program))
         return evaluated(whole[0], args)
 
     return checked

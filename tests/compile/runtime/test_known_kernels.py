@@ -16,10 +16,11 @@ from lawbook.cases import Case, cases
 
 import funcgrad as fg
 from funcgrad.compile.passes.kernel import make_kernel
-from funcgrad.compile.passes.schedule import NotLowered
+from funcgrad.compile.passes.pipeline import rewritten
+from funcgrad.compile.passes.scheduling.schedule import NotLowered
 from funcgrad.compile.runtime import call_facts, executable, known_kernels
 from funcgrad.compile.runtime.addresses.address import Address
-from funcgrad.compile.runtime.executable import compiled, expanded
+from funcgrad.compile.runtime.executable import compiled
 from funcgrad.compile.runtime.program_keys import key_of_program
 from funcgrad.errors import FuncgradError
 from funcgrad.extend import call_program
@@ -72,7 +73,7 @@ def test_a_second_process_makes_no_kernel_and_calls_its_own_addresses(tmp_path: 
 
 def test_addresses_are_kept_by_name() -> None:
     program = fg.make_program(fg.grad(loss))(*far_inputs())
-    facts = call_facts.facts_of(make_kernel(expanded(program)))
+    facts = call_facts.facts_of(make_kernel(rewritten(program)))
     key = key_of_program(program)
     assert key is not None
     assert any(isinstance(n, Address) for n in facts.sizes)
@@ -85,7 +86,7 @@ def test_addresses_are_kept_by_name() -> None:
 
 def test_a_number_that_may_be_an_address_is_kept_by_nobody() -> None:
     program = fg.make_program(np.sin)(np.ones(10))
-    facts = call_facts.facts_of(make_kernel(expanded(program)))
+    facts = call_facts.facts_of(make_kernel(rewritten(program)))
     huge = call_facts.CallFacts(
         *(facts.name, facts.code, facts.functions, facts.blocks, facts.scratch_bytes),
         (known_kernels.FIRST_ADDRESS + 8,),
@@ -193,7 +194,7 @@ def test_what_is_read_is_what_was_kept(case: Case) -> None:
         if key is None:
             return
         try:
-            facts = call_facts.facts_of(make_kernel(expanded(again)))
+            facts = call_facts.facts_of(make_kernel(rewritten(again)))
         except NotLowered:
             return
     kept = known_kernels.packed(facts, key.arrays)

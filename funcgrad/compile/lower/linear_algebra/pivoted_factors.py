@@ -14,8 +14,8 @@ from funcgrad.compile.lower.linear_algebra.factorizations import (
     letter_of,
     threads_of_blas,
 )
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.blas import lapack_routine
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation

@@ -1,8 +1,8 @@
 """Lowerings of parts of matrices: triangles, and matrices of which a diagonal is given.
 
 They are statements of nests, which join those around them: whether an element counts is a comparison of the
-variables of the loops. The diagonal of a matrix is a view; see `funcgrad.compile.passes.views`. Products and
-solutions ask here which of their operands are triangles, and leave out what is zero.
+variables of the loops. The diagonal of a matrix is a view; see `funcgrad.compile.passes.scheduling.views`.
+Products and solutions ask here which of their operands are triangles, and leave out what is zero.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import check_dtype
-from funcgrad.compile.passes.nests import Load, Nest, Operand, squeezed, squeezed_view
-from funcgrad.compile.passes.schedule import Node, Scheduler, lowers
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.scheduling.nests import Load, Nest, Operand, squeezed, squeezed_view
+from funcgrad.compile.passes.scheduling.schedule import Node, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation, Literal
 from funcgrad.ops.arrays.structure import Broadcast, Permute

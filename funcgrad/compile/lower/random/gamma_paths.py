@@ -5,7 +5,7 @@ from __future__ import annotations
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.templates import Names, write_text
 from funcgrad.compile.lower.elementwise import cast_name
-from funcgrad.compile.passes.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
 from funcgrad.ir.program import Equation
 from funcgrad.ops.random.gamma_path import (
     FINDING,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from funcgrad.compile.passes.fixed_places import is_addition
-from funcgrad.compile.passes.uses import count_uses
+from funcgrad.compile.passes.rewriting.fixed_places import is_addition
+from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.elementwise.arithmetic import add, add_in_any_order, sub
 from funcgrad.transforms.control.conditional import Cond

@@ -18,9 +18,9 @@ from funcgrad.compile.emit.statements import NestWriter, Writer
 from funcgrad.compile.lower.carries import Carry
 from funcgrad.compile.lower.held_programs import Given, Held
 from funcgrad.compile.lower.trips.shared import SharedTrips, is_self_contained
-from funcgrad.compile.passes.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST
-from funcgrad.compile.passes.nests import Let, Nest, Reduce, Special, Store, squeezed_view
-from funcgrad.compile.passes.views import View
+from funcgrad.compile.passes.arranging.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST
+from funcgrad.compile.passes.scheduling.nests import Let, Nest, Reduce, Special, Store, squeezed_view
+from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.reducing.reductions import ReduceAny

@@ -23,9 +23,9 @@ from funcgrad.compile.lower.carries import Carry
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.held_programs import Given, Held
 from funcgrad.compile.lower.trips.independent import Kept, Part
-from funcgrad.compile.passes.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST, private_size
-from funcgrad.compile.passes.nests import Special
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.arranging.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST, private_size
+from funcgrad.compile.passes.scheduling.nests import Special
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Aval
 
 LARGEST_ADDED = 1 << 16

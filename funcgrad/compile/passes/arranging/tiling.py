@@ -1,8 +1,8 @@
 """Steps that threads share, one after the other over the same long rows, as one step in tiles of rows.
 
 Each of them then reads its rows while they are still in the cache, and what one leaves for the next needs the
-memory of a tile. Where rows are short, `funcgrad.compile.passes.fusion` keeps loops apart, so that they stay
-vectors of rows; this brings them together again. Knows nothing of text.
+memory of a tile. Where rows are short, `fusion` keeps loops apart, so that they stay vectors of rows; this
+brings them together again. Knows nothing of text.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Sequence
 
-from funcgrad.compile.passes.dividing import CHUNKS, Shared, Step, names_from_outside, nests_of
-from funcgrad.compile.passes.fusion import WINDOW, accumulated, inner_size, is_row, rows_apart
-from funcgrad.compile.passes.nests import Special, target_of
-from funcgrad.compile.passes.views import Buffer
+from funcgrad.compile.passes.arranging.dividing import CHUNKS, Shared, Step, names_from_outside, nests_of
+from funcgrad.compile.passes.arranging.fusion import WINDOW, accumulated, inner_size, is_row, rows_apart
+from funcgrad.compile.passes.scheduling.nests import Special, target_of
+from funcgrad.compile.passes.scheduling.views import Buffer
 
 LEAST_BYTES = 2**24
 """Memory that two steps touch from which it is not in the cache any more when the second one begins."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from funcgrad.compile.passes.ranges import stays_as_it_is
-from funcgrad.compile.passes.views import Buffer
+from funcgrad.compile.passes.scheduling.ranges import stays_as_it_is
+from funcgrad.compile.passes.scheduling.views import Buffer
 
 NUMBERS = Buffer("", np.dtype(np.int64), 0, "index")
 """Stands for the memory of any such array."""

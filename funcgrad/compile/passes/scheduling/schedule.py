@@ -19,7 +19,7 @@ from funcgrad.compile.lower.elementwise import (
     literal_text,
     scalar_template,
 )
-from funcgrad.compile.passes.nests import (
+from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
     Nest,
@@ -30,8 +30,8 @@ from funcgrad.compile.passes.nests import (
     squeezed,
     squeezed_view,
 )
-from funcgrad.compile.passes.ranges import Ranges
-from funcgrad.compile.passes.views import MOVES, Buffer, View, moved
+from funcgrad.compile.passes.scheduling.ranges import Ranges
+from funcgrad.compile.passes.scheduling.views import MOVES, Buffer, View, moved
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var

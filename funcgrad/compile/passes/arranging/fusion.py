@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from funcgrad.compile.emit.loop_order import Loop, loops_of
-from funcgrad.compile.passes.nests import (
+from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
     Nest,
@@ -24,7 +24,7 @@ from funcgrad.compile.passes.nests import (
     operands_of,
     target_of,
 )
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 
 WINDOW = 12
 """How many of the steps that follow a nest are looked at, for more to share its loop."""

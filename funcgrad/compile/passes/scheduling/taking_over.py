@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from funcgrad.compile.passes.nests import squeezed
-from funcgrad.compile.passes.schedule import Node, Scheduler
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.scheduling.nests import squeezed
+from funcgrad.compile.passes.scheduling.schedule import Node, Scheduler
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.program import Atom, Literal, Var
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Sequence
 
-from funcgrad.compile.passes.dividing import Shared
-from funcgrad.compile.passes.fusion import Joined
-from funcgrad.compile.passes.nests import Nest, Special
-from funcgrad.compile.passes.views import Buffer
+from funcgrad.compile.passes.arranging.dividing import Shared
+from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.scheduling.nests import Nest, Special
+from funcgrad.compile.passes.scheduling.views import Buffer
 
 ALIGNMENT = 64
 

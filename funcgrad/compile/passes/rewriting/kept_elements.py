@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.compile.passes.elements.apart import Form, Sums, Units
-from funcgrad.compile.passes.fixed_places import ARITHMETIC, is_addition
+from funcgrad.compile.passes.rewriting.elements_apart import Form, Sums, Units
+from funcgrad.compile.passes.rewriting.fixed_places import ARITHMETIC, is_addition
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Gather, Scatter

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from funcgrad.compile.passes.schedule import lowering_of
-from funcgrad.compile.passes.views import MOVES
+from funcgrad.compile.passes.scheduling.schedule import lowering_of
+from funcgrad.compile.passes.scheduling.views import MOVES
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.families import Pointwise
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from funcgrad.compile.passes.uses import count_uses
+from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Scatter
@@ -26,7 +26,7 @@ from funcgrad.transforms.control.updates import changed_operands
 from funcgrad.transforms.simplify import simplify_program
 
 if TYPE_CHECKING:
-    from funcgrad.compile.passes.expand import Rewriter
+    from funcgrad.compile.passes.rewriting.expand import Rewriter
 
 FEWEST = 4
 """Trips from which it is worth it."""

@@ -16,9 +16,17 @@ import numpy as np
 from funcgrad.compile.emit.loop_order import Loop, loops_of
 from funcgrad.compile.emit.statements import BLOCK, Accumulator, NestWriter, Writer
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.passes.fusion import Joined
-from funcgrad.compile.passes.nests import Let, Nest, Reduce, Special, Statement, bytes_moved, names_read
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.scheduling.nests import (
+    Let,
+    Nest,
+    Reduce,
+    Special,
+    Statement,
+    bytes_moved,
+    names_read,
+)
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import dtype_name
 
 CHUNKS = 16

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.compile.passes.views import Buffer, View
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Shape
 from funcgrad.tracing.primitive import Fold
 

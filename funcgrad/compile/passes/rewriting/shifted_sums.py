@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from funcgrad.compile.passes.expand import Rewriter
-from funcgrad.compile.passes.uses import count_uses
+from funcgrad.compile.passes.rewriting.expand import Rewriter
+from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.movement import Concatenate
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice

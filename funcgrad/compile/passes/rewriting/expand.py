@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.passes.fixed_places import rewrite_fixed_places
-from funcgrad.compile.passes.hoisting import rewrite_products
+from funcgrad.compile.passes.rewriting.fixed_places import rewrite_fixed_places
+from funcgrad.compile.passes.rewriting.hoisting import rewrite_products
+from funcgrad.compile.passes.rewriting.uses import count_reads
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Scatter
@@ -95,7 +96,7 @@ def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tu
             continue
         x, y = equation.inputs
         for placed, base in ((x, y), (y, x)):
-            maker = makers.get(placed) if uses[placed] == 1 else None  # type: ignore[arg-type]
+            maker = makers.get(placed) if uses[placed] == 1 else None  # type: ignore[index, arg-type]
             replaced = None if maker is None else in_place_of(maker, base, equation, makers)
             if replaced is not None and maker is not None:
                 gone.add(maker)
@@ -133,7 +134,7 @@ def parts_merged(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tupl
     return tuple([e for e in found if e not in gone])
 
 
-def products_turned(equations: Sequence[Equation], uses: Mapping[Atom, int]) -> tuple[Equation, ...]:
+def products_turned(equations: Sequence[Equation], uses: Mapping[Var, int]) -> tuple[Equation, ...]:
     """Equations in which products whose only reader turns them round are made as they are read.
 
     The gradient of a layer's weights is the transpose of a product, and an array to be returned: the product
@@ -165,14 +166,6 @@ def turned_product(product: Equation, permuted: Equation) -> Equation | None:
     subscripts = written(labels.y, labels.x, [labels.out[a] for a in order])
     x, y = product.inputs
     return Equation(DotGeneral(subscripts), (y, x), permuted.outputs, product.source)
-
-
-def count_reads(equations: Sequence[Equation], outputs: Sequence[Atom]) -> dict[Any, int]:
-    """How often each variable is read."""
-    uses: dict[Any, int] = {}
-    for atom in [*[a for e in equations for a in e.inputs], *outputs]:
-        uses[atom] = uses.get(atom, 0) + 1
-    return uses
 
 
 def in_place_of(

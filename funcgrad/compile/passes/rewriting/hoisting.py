@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from funcgrad.compile.passes.uses import count_uses
+from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.ir.program import Atom, Equation, Program, Var
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import add
@@ -21,7 +21,7 @@ from funcgrad.transforms.simplify import simplify_program
 from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
-    from funcgrad.compile.passes.expand import Rewriter
+    from funcgrad.compile.passes.rewriting.expand import Rewriter
 
 SMALLEST = 64
 """Elements of a sum of products from which it is worth keeping its factors."""

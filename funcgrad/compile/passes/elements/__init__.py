@@ -1,1 +1,0 @@
-"""Elements of arrays that loops change: which are never the same one, and which become numbers."""
