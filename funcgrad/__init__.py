@@ -184,7 +184,8 @@ if not _typing.TYPE_CHECKING:  # Checkers know the names from above, and find mi
             # Asked for by mistake only.
             raise import_module(f"{__name__}.api.absent").missing(__name__, name, __all__)
         module, _, within = _PLACES.get(name, name).partition(":")
-        found: object = import_module(f"{__name__}.{module}")
+        with import_module(f"{__name__}.collector").CollectorPaused():
+            found: object = import_module(f"{__name__}.{module}")
         globals()[name] = found = getattr(found, within) if within else found
         return found
 

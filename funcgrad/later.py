@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from funcgrad.collector import CollectorPaused
 from funcgrad.types import Anything
 
 __all__ = ["Later"]
@@ -36,5 +37,6 @@ class Later:
         if name.startswith("__"):  # Whoever looks through the names of a file imports nothing by it.
             raise AttributeError(name)
         if self._module is None:
-            self._module = import_module(self._name)
+            with CollectorPaused():
+                self._module = import_module(self._name)
         return getattr(self._module, name)

@@ -17,9 +17,9 @@ import numpy as np
 from funcgrad.api.calling.decided import warn_if_decided
 from funcgrad.api.calling.handled import behind, require_nothing_lost
 from funcgrad.api.control_flow.loop_notices import MANY_OPERATIONS, notice_loop
+from funcgrad.collector import CollectorPaused
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
-from funcgrad.ir.collector import collector_paused
 from funcgrad.ir.evaluate.runner import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
 from funcgrad.later import Later
@@ -183,7 +183,7 @@ class Traced:
         recorder = self.recorder
 
         def build_now() -> Built:
-            with collector_paused(len(recorder.steps)):
+            with CollectorPaused():
                 built = build()
             if recorder.native:
                 for part in built if isinstance(built, tuple) else (built,):

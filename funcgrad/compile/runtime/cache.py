@@ -413,7 +413,8 @@ def files_of(root: Path) -> list[tuple[str, int, int]]:
         while folders:
             for item in os.scandir(folders.pop()):
                 if item.is_dir():
-                    folders.append(item.path)
+                    if item.name != "__pycache__":
+                        folders.append(item.path)
                 elif item.name.endswith((".py", ".json")):
                     status = item.stat()
                     found.append((item.name, status.st_size, status.st_mtime_ns))

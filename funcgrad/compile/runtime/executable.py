@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.collector import CollectorPaused
 from funcgrad.compile.runtime.binaries import loaded_kernel, seconds_to_build
 from funcgrad.compile.runtime.call_facts import CallFacts, facts_of
 from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
@@ -93,13 +94,13 @@ def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] 
 
     The memory of inputs that are `donated` may become that of results.
     """
-    with said_when_long(program):
+    with said_when_long(program), CollectorPaused():
         return executable_of(program, strict, donated)
 
 
 def compiled_soon(program: Program, most: float) -> Executable | None:
     """The Program as native code, where that takes at most so many seconds; else None."""
-    with said_when_long(program):
+    with said_when_long(program), CollectorPaused():
         try:
             return executable_of(program, False, frozenset(), most)
         except TakesLong:
