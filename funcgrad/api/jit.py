@@ -35,6 +35,7 @@ from funcgrad.api.python.guarded.paths import (
     values_of,
     within_path,
 )
+from funcgrad.api.python.guarded.said import say_what_was_reached
 from funcgrad.api.python.hooks import Hooks
 from funcgrad.api.python.statement_notes import UNROLLED_OPERATIONS
 from funcgrad.errors import FuncgradError, StaticArgumentError
@@ -310,8 +311,11 @@ class JittedFunction(TransformedFunction[P, R]):
             if self._njit is not None:
                 return call_to_raise(self._fun, args, kwargs)
             return self._fun(*args, **kwargs)
+        n_last = len(outs) - found.guarded
+        if found.said:
+            n_last -= len(found.said)
+            say_what_was_reached(found.said, outs[n_last : n_last + len(found.said)])
         if found.written:
-            n_last = len(outs) - found.guarded
             values = outs[n_last - len(found.written) : n_last]
             closed_over = [x for _, x in found.program.captured]
             give_back(self._name, leaves, found.written, values, closed_over)
@@ -415,7 +419,7 @@ class JittedFunction(TransformedFunction[P, R]):
         guarded = type(recording.guards.ok) is Tracer
         # Where a guard fails the function itself needs the arguments.
         donated = frozenset() if guarded else self._donated_leaves(args, positions)
-        last = (guarded, recording.changes.written, recording.in_rows)
+        last = (guarded, recording.changes.written, recording.in_rows, recording.said)
         return Specialization(program, avals, recording.out_tree, donated, copies, *last)
 
     def _rewritten(self) -> Function:

@@ -12,7 +12,7 @@ from funcgrad.api.calling.closed_over import reading_what_was_copied
 from funcgrad.api.calling.specialization import read_in_rows
 from funcgrad.api.calling.written_arguments import Changes
 from funcgrad.api.control_flow.refs import Ref
-from funcgrad.api.python.guarded.guards import Guards, guarding
+from funcgrad.api.python.guarded.guards import Guards, Said, guarding
 from funcgrad.api.python.guarded.kept import Kept, note_called
 from funcgrad.api.python.guarded.paths import recording_path
 from funcgrad.api.python.guarded.watched import GLOBAL_GENERATORS
@@ -64,6 +64,8 @@ class Recording:
         self.out_tree: TreeDef
         self.in_rows: tuple[int, ...] = ()
         """The inputs that are read as they lie in rows."""
+        self.said: list[tuple[tuple[str, int], Said]] = []
+        """What lines of blocks say, by file and line."""
 
     def call(self, tracers: list[Tracer]) -> Tree:
         """The function of the tracers."""
@@ -76,10 +78,12 @@ class Recording:
         return self.function(*given, **named)
 
     def collect(self, result: Tree) -> list[Any]:
-        """The leaves of the result, what has become of arguments, and whether all guards hold."""
+        """The leaves of the result, what has become of arguments, what is come to, whether guards hold."""
         outs, self.out_tree = tree.flatten(result)
         ok = self.guards.ok
-        return [*outs, *self.changes.left(self.name), *([ok] if type(ok) is Tracer else ())]
+        self.said = [(key, said) for key, said in self.guards.said.items() if type(said.flag) is Tracer]
+        flags = [said.flag for _, said in self.said]
+        return [*outs, *self.changes.left(self.name), *flags, *([ok] if type(ok) is Tracer else ())]
 
     def program(self, values: Sequence[Any] | None, kept: Kept) -> Program:
         """The function recorded for all arguments of the kind, or for those on the path of `values`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.calling.closed_over import Copies
+from funcgrad.api.python.guarded.guards import Said
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.later import Later
@@ -49,7 +50,7 @@ class Specialization:
 
     __slots__ = (
         *("_executable", "_straight", "avals", "copies", "donated", "guarded", "out_tree", "program"),
-        *("_has_straight", "in_rows", "recurred", "written"),
+        *("_has_straight", "in_rows", "recurred", "said", "written"),
     )
 
     def __init__(
@@ -62,12 +63,15 @@ class Specialization:
         guarded: bool,
         written: tuple[int, ...] = (),
         in_rows: tuple[int, ...] = (),
+        said: Sequence[tuple[tuple[str, int], Said]] = (),
     ) -> None:
         self.program = program
         self.written = written
         """The leaves that the function writes into: what it leaves there stands before a guard's result."""
         self.in_rows = in_rows
         """The leaves that must lie in rows: what a write reaches depends on it."""
+        self.said = said
+        """What lines of blocks say where a call comes to them: these results stand before a guard's."""
         self.donated = donated
         """The leaves whose memory may become a result's."""
         self.copies = copies
@@ -85,7 +89,7 @@ class Specialization:
     @property
     def checked(self) -> bool:
         """Whether a call looks at more than the kinds of its arguments, before or after the native code."""
-        return bool(self.guarded or self.written or self.in_rows)
+        return bool(self.guarded or self.written or self.in_rows or self.said)
 
     @property
     def executable(self) -> Anything:
@@ -97,7 +101,7 @@ class Specialization:
 
     def result(self, outs: Sequence[Any]) -> Tree:
         """What the function returns, from the results of the Program."""
-        n_last = self.guarded + len(self.written)
+        n_last = self.guarded + len(self.said) + len(self.written)
         return tree.unflatten(self.out_tree, outs[:-n_last] if n_last else outs)
 
     def straight(self, arguments: Anything) -> Callable[..., Any] | None:

@@ -178,6 +178,7 @@ class Exporter:
                 f"    if not {results.pop()}:",
                 f'        raise ValueError("{self.name}: these arguments take another path")',
             ]
+        del results[len(results) - len(found.said) :]
         kept = len(results) - len(found.written)
         lines += [f"    argument{k}[...] = {x}" for k, x in zip(found.written, results[kept:], strict=True)]
         del results[kept:]

@@ -50,6 +50,7 @@ from funcgrad.api.python.guarded.kept import (
     note_set,
     refuse_going_on,
 )
+from funcgrad.api.python.guarded.said import saying
 from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
@@ -114,6 +115,9 @@ class Hooks(KeepsNotes, AsksUsers):
     def function(self, function: Anything) -> Anything:
         """What is called instead of `function`."""
         kind = type(function)
+        instead = saying(function)
+        if instead is not None:
+            return instead
         note_called(function)
         check_read(function)
         if current_block() is not None:

@@ -7,7 +7,7 @@ Program. Where it is false the user's function is called itself, and raises what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -22,10 +22,22 @@ from funcgrad.transforms.replay import inline
 from funcgrad.types import Anything
 
 
+class Said:
+    """What a line says in a block on traced values, and whether a call comes to it."""
+
+    __slots__ = ("emit", "flag")
+
+    def __init__(self) -> None:
+        self.emit: Callable[[], object] = bool
+        """Says it."""
+        self.flag: Any = False
+        """Whether the line is come to: False, or a traced boolean."""
+
+
 class Guards:
     """The guards of one compiled function while it is recorded."""
 
-    __slots__ = ("chosen", "ok", "root")
+    __slots__ = ("chosen", "ok", "root", "said")
 
     def __init__(self) -> None:
         self.ok: Any = True
@@ -33,6 +45,8 @@ class Guards:
         self.root: Recorder | None = None
         self.chosen: dict[int, tuple[Any, int]] = {}
         """Lists and dicts that a traced condition has chosen between, by id, with the line of the choice."""
+        self.said: dict[tuple[str, int], Said] = {}
+        """What is said in blocks, by file and line."""
 
 
 _GUARDS: ContextVar[Guards | None] = ContextVar("funcgrad_guards", default=None)
@@ -85,27 +99,30 @@ def made_while_recording(x: object) -> bool:
 
 
 class GuardPlace(Place):
-    """What all guards say together, as a place that blocks change."""
+    """A boolean of the compiled function's, which blocks change: what all guards say, what is come to."""
 
-    __slots__ = ()
+    __slots__ = ("_root",)
 
-    @property
-    def name(self) -> str:
-        """A name that no other place has."""
-        return "what is asserted"
+    def __init__(self, kind: str, owner: Anything, key: str, root: Recorder | None) -> None:
+        super().__init__(kind, owner, key)
+        self._root = root
 
     @property
     def cell_contents(self) -> object:
-        """Whether all guards so far hold."""
-        return self._owner.ok
+        """The boolean so far."""
+        return getattr(self._owner, self._key)
 
     @cell_contents.setter
     def cell_contents(self, value: object) -> None:
-        self._owner.ok = outside(value, self._owner.root)
+        self.put(value)
 
     @cell_contents.deleter
     def cell_contents(self) -> None:
-        self._owner.ok = True
+        setattr(self._owner, self._key, self._key == "ok")
+
+    def put(self, value: Anything) -> None:
+        """Set the boolean, as a value of the function's own."""
+        setattr(self._owner, self._key, outside(value, self._root))
 
 
 def require(condition: object) -> None:
@@ -119,7 +136,7 @@ def require(condition: object) -> None:
         ).on_one_path()
     if guards.root is None:
         guards.root = active_recorder()
-    place = GuardPlace("attribute", guards, "ok")
+    place = GuardPlace("attribute", guards, "ok", guards.root)
     place.check()
     place.cell_contents = CATALOG["logical_and"]().bind(condition, guards.ok)
 
