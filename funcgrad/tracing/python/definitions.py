@@ -12,7 +12,7 @@ import dis
 import linecache
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from inspect import CO_NEWLOCALS
+from inspect import CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -136,7 +136,8 @@ def is_compiled_to(definition: Definition, code: CodeType) -> bool:
         made = compiled(way, code)
         if made is None:
             continue
-        if made.replace(co_flags=code.co_flags) == code:
+        same_arguments = made.co_flags & _STARRED == code.co_flags & _STARRED
+        if same_arguments and made.replace(co_flags=code.co_flags) == code:
             return True
         if checks and steps_but_for(checks, made) == steps_but_for(checks, code):
             return True
@@ -166,6 +167,8 @@ def compiled(definition: Definition, code: CodeType) -> CodeType | None:
 
 
 _AROUND = "<around>"
+_STARRED = CO_VARARGS | CO_VARKEYWORDS
+"""The bits for ``*args`` and ``**kwargs``, which count names: no code takes them from another."""
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
