@@ -667,3 +667,16 @@ def test_enumerated_elements_are_of_their_own_dtype():
 
     assert fg.grad(f)(3.0) == 5.0
     assert set(kinds) == {np.dtype(np.int8)}
+
+
+@pytest.mark.parametrize("copied", [lambda b: b.copy(), lambda b: b.astype(float), lambda b: b.flatten()])
+@pytest.mark.parametrize("way", [fg.grad, lambda f: fg.jit(fg.grad(f))])
+def test_copies_of_the_callers_arrays_may_be_written_into(copied: Any, way: Any) -> None:
+    def eliminated(a: Any, b0: Any) -> Any:
+        b = copied(b0)
+        b[1] -= a * b[0]
+        return (b * b).sum()
+
+    b0 = np.arange(1.0, 4.0)
+    assert way(eliminated)(3.0, b0) == 2.0
+    np.testing.assert_array_equal(b0, [1.0, 2.0, 3.0])

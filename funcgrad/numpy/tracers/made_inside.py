@@ -336,7 +336,12 @@ def ours_for(function: object) -> Function | None:
 
 
 def array_method(method: Anything) -> Function | None:
-    """A method of an array of NumPy's that is no protocol's: ``a.dot(x)`` as ``np.dot(a, x)``."""
+    """A method of an array of NumPy's that is no protocol's: ``a.dot(x)`` as ``np.dot(a, x)``.
+
+    Copies are arrays of the function's own, into which traced values can be written: open ones.
+    """
+    if method.__name__ in COPYING and method.__self__.dtype.char in NUMERIC:
+        return partial(copied_by, method)
     if method.__name__ != "dot":
         return None
 
@@ -344,6 +349,17 @@ def array_method(method: Anything) -> Function | None:
         return np.dot(method.__self__, b) if out is None and has_traced((b,)) else method(plain(b), out)
 
     return dot
+
+
+COPYING = frozenset(["copy", "astype", "flatten"])
+"""Methods of arrays that make one of their own."""
+
+
+def copied_by(method: Anything, *args: Tree, **kwargs: Tree) -> Array:
+    """What a method gives, open where it is an array of its own."""
+    made = method(*args, **kwargs)
+    own = type(made) is np.ndarray and made is not method.__self__ and made.dtype.char in NUMERIC
+    return opened(made) if own else made
 
 
 def made_for_method(method: MethodType) -> Function | None:

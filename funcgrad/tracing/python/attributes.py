@@ -25,8 +25,11 @@ __all__ = ["names_of_users", "note_classes_of", "read"]
 
 CONTAINERS_METHODS = frozenset(
     name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
-) - frozenset(["__call__", "__class__", "__init__", "dot"])
-"""A call of one of these is of an array or a container, unless a class of the user's has such a method."""
+) - frozenset(["__call__", "__class__", "__init__", "dot", "copy", "astype", "flatten"])
+"""A call of one of these is of an array or a container, unless a class of the user's has such a method.
+
+Of an array's method `dot` takes what is traced, and others give an array that it may be written into.
+"""
 
 SERIES = frozenset(["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial"])
 """The classes of NumPy's series by name, whose code is traced as the user's own."""
