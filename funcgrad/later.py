@@ -13,8 +13,6 @@ from typing import Any
 from funcgrad.collector import CollectorPaused
 from funcgrad.types import Anything
 
-__all__ = ["Later"]
-
 
 class Later:
     """A module that is imported when one of its names is first asked for.

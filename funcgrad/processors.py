@@ -8,8 +8,6 @@ import math
 import os
 from pathlib import Path
 
-__all__ = ["MOST_THREADS", "available_processors", "configured_threads", "thread_count"]
-
 MOST_THREADS = 256
 
 

@@ -21,17 +21,6 @@ from typing import Any, NamedTuple
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE, packages_taken_in, tracebacks_are_full
 
-__all__ = [
-    "Source",
-    "installed_package",
-    "is_library_code",
-    "label_of",
-    "strip_library_frames",
-    "user_location",
-    "user_location_of",
-    "user_stacklevel",
-]
-
 
 class _Place(NamedTuple):
     """A location as plain strings and integers; columns count UTF-8 bytes from zero, as in `ast`."""

@@ -16,8 +16,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["run_program", "stand_in"]
-
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds ``theirs.x`` as ``ours.x``, the very same module."""

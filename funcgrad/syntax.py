@@ -10,8 +10,6 @@ import ast
 import os
 import threading
 
-__all__ = ["parsed"]
-
 _TURN = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)

@@ -15,8 +15,6 @@ from funcgrad.later import Later
 from funcgrad.source import is_library_code
 from funcgrad.types import Foreign
 
-__all__ = ["install", "rendered"]
-
 # Only where a notebook's kernel is not IPython's.
 plain = Later("traceback")
 

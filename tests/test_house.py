@@ -35,6 +35,9 @@ LONG_FUNCTIONS = 4
 """Functions of more than fifty lines, with their docstrings."""
 FULLEST = 19
 """Files in one folder."""
+INSIDE = ("api", "compile", "display", "distributed", "ir", "ops", "tracing", "transforms", "tree")
+LISTS_INSIDE = 14
+"""Lists of names in modules there: read by a star, passing on another's names, or in the reference."""
 
 
 class Import(NamedTuple):
@@ -231,6 +234,17 @@ def test_what_signatures_do_not_say_becomes_no_more() -> None:
 def test_no_folder_becomes_fuller() -> None:
     found = Counter(path.parent.relative_to(ROOT).as_posix() for path in modules().values())
     assert max(found.values()) <= FULLEST, found.most_common(3)
+
+
+def test_lists_of_names_stand_where_they_are_read() -> None:
+    inside = [name for name in modules() if f"{name}.".split(".")[1] in INSIDE]
+    lists = [name for name in inside if modules()[name].stem != "__init__" and has_list(parsed(name))]
+    assert len(lists) <= LISTS_INSIDE, lists
+
+
+def has_list(module: ast.Module) -> bool:
+    """Whether a module says which names it offers."""
+    return any(isinstance(x, ast.Assign) and ast.unparse(x.targets[0]) == "__all__" for x in module.body)
 
 
 def test_the_compiler_says_its_passes_in_order() -> None:

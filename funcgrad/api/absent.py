@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from funcgrad.errors import did_you_mean
 
-__all__ = ["missing"]
-
 _ONE_DEVICE = "there is one device. Leave it out"
 _NO_AXES = "axes have no names. Sum over the axis after fg.vmap, or use fg.distribute"
 _READY = "results are there when a call returns. Leave it out"

@@ -21,8 +21,6 @@ from funcgrad.ops.elementwise.special import erf, erfc, gammaln
 from funcgrad.tracing.guarded import is_awaited
 from funcgrad.types import ArrayLike, Number, Result
 
-__all__ = ["COMPLEX", "QUESTIONS", "REAL", "Function", "raised_as_by_python"]
-
 # Half of the special functions, which few programs need.
 special = Later("funcgrad.ops.specials.gamma")
 

@@ -21,8 +21,6 @@ import funcgrad as fg
 from funcgrad.command.page import paragraph, table_lines
 from funcgrad.types import Anything, Array
 
-__all__ = ["CASES", "PEERS", "Case", "bench"]
-
 PEERS = ("autograd", "torch", "jax")
 COLUMNS = ("gradient of", "value, NumPy", "fg.grad", "fg.jit", *PEERS)
 FIRST, EACH = 22, 13

@@ -5,8 +5,6 @@ from __future__ import annotations
 import funcgrad as fg
 from funcgrad.command.page import bytes_words, rows_of_facts
 
-__all__ = ["cache_clear", "cache_path", "cache_text"]
-
 OFF = "The disk cache is off (FUNCGRAD_CACHE=0, or there is no home directory)."
 
 

@@ -12,8 +12,6 @@ from funcgrad.command.info import info_text
 from funcgrad.command.page import heading
 from funcgrad.command.tour import example, loss, show_check, show_data, show_fit, show_times
 
-__all__ = ["demonstrate"]
-
 NEXT = """\
 python -m funcgrad tour     the guided run: Programs, kernels, explain, profile, tensors
 python -m funcgrad bench    a quick benchmark on this machine, beside the peers that are installed

@@ -22,8 +22,6 @@ from funcgrad.command.page import bytes_words, rows_of_facts
 from funcgrad.compile.engines.llvm import host_cpu
 from funcgrad.processors import available_processors, configured_threads
 
-__all__ = ["facts", "info_json", "info_text"]
-
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
 PEERS = ("torch", "jax", "autograd")
 AROUND = ("jupyterlab", "matplotlib", "tqdm")

@@ -16,8 +16,6 @@ from collections.abc import Sequence
 import funcgrad as fg
 from funcgrad.later import Later
 
-__all__ = ["main"]
-
 # Help and errors come at once.
 bench = Later("funcgrad.command.bench")
 cache = Later("funcgrad.command.cache")

@@ -7,8 +7,6 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-__all__ = ["bytes_words", "heading", "paragraph", "rows_of_facts", "table_lines", "width"]
-
 WIDEST, NARROWEST = 100, 40
 LABEL = 12
 

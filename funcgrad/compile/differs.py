@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-__all__ = ["Differs", "UnfamiliarWarning", "say", "say_portable"]
-
 
 class Differs(Exception):
     """Something in this process is not as machine code expects; the words say what."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from funcgrad.display.html import EMPTY, Markup, joined, tag
 
-__all__ = ["BARS_CSS", "Bar", "bars"]
-
 BARS_CSS = """
 .fg-bars {
     display:grid; grid-template-columns:minmax(6em,max-content) minmax(8em,1fr) max-content;

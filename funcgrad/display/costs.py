@@ -19,8 +19,6 @@ from funcgrad.types import AnyPrimitive
 if TYPE_CHECKING:
     from funcgrad.ir.avals import Aval
 
-__all__ = ["Cost", "bytes_of", "cost_of", "cost_of_program", "count_words", "size_words"]
-
 
 @dataclass(frozen=True)
 class Cost:

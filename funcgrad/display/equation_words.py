@@ -23,7 +23,6 @@ from funcgrad.types import Anything, Array
 if TYPE_CHECKING:
     from funcgrad.source import Source
 
-__all__ = ["Words", "direction_of", "held_programs"]
 
 MOST_OPERANDS = 4
 MOST_LINES = 8

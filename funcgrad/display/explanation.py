@@ -24,8 +24,6 @@ from funcgrad.display.program import document
 from funcgrad.display.sources import place_of, source_cell, source_title
 from funcgrad.ir.program import Equation, Literal, Program
 
-__all__ = ["appeared", "explanation_html", "explanation_page", "kind_of", "vanished"]
-
 ROWS = 200
 """Equations of each Program, those inside it among them."""
 FEW_KERNELS = 2

@@ -11,8 +11,6 @@ from itertools import pairwise
 
 from funcgrad.display.html import EMPTY, Markup, escaped, joined, tag
 
-__all__ = ["SOURCE_CSS", "highlighted", "source_block"]
-
 SOURCE_CSS = """
 .fg-k {color:var(--fg-keyword)}
 .fg-s {color:var(--fg-string)}

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from funcgrad.display.theme import page_style
 
-__all__ = ["EMPTY", "Html", "Markup", "escaped", "joined", "page", "tag"]
-
 
 class Markup(str):
     """Text that is HTML already: `tag` puts it in as it is, and escapes every other string."""

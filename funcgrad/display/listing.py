@@ -20,8 +20,6 @@ from funcgrad.ir.text.names import variable_names
 from funcgrad.ir.text.printing import block_names
 from funcgrad.ir.text.spelling import context_of, literal_text, parameter_text, subprograms
 
-__all__ = ["LISTING_CSS", "Listing", "Page", "counted", "signature"]
-
 ROWS = 500
 """Rows of a page, those that are folded among them."""
 HEAD, TAIL = 40, 20

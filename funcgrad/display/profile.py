@@ -27,7 +27,6 @@ from funcgrad.types import Anything
 if TYPE_CHECKING:
     from funcgrad.api.inspection.profile_result import Profile, Row
 
-__all__ = ["profile_html", "profile_text"]
 
 WIDTH = 100
 BAR = 8

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from funcgrad.api.inspection.profile_result import Profile, Row
     from funcgrad.source import Source
 
-__all__ = ["FunctionLines", "Shown", "function_lines", "percent", "rate_words", "row_place", "time_words"]
 
 LONGEST_GAP = 4
 """Lines without any time between two that have some; of more, the middle is left out."""

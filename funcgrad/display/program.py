@@ -11,8 +11,6 @@ from funcgrad.display.sources import SOURCES_CSS, is_backward
 from funcgrad.display.theme import ROOT, scoped, variables
 from funcgrad.ir.program import Program
 
-__all__ = ["document", "program_html", "program_page", "totals"]
-
 BASE_CSS = """
 & {
     color:var(--fg-ink); font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;

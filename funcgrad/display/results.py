@@ -14,8 +14,6 @@ from funcgrad.display.html import Markup, joined, tag
 from funcgrad.display.listing import Listing, Page, counted, signature
 from funcgrad.display.program import document, totals
 
-__all__ = ["cache_html", "jitted_html", "linear_map_html"]
-
 RESULTS_CSS = """
 ul.fg-kinds {margin:2px 0 2px 1.6em; padding:0}
 table.fg-state {border-collapse:collapse; border:0; margin:2px 0; font:inherit; color:inherit; width:auto}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from funcgrad.display.highlight import source_block
 from funcgrad.display.program import document
 
-__all__ = ["source_html"]
-
 
 def source_html(source: str) -> str:
     """The page of a source.

@@ -11,7 +11,6 @@ from funcgrad.types import Anything
 if TYPE_CHECKING:
     from funcgrad.source import Source
 
-__all__ = ["SOURCES_CSS", "expression_of", "is_backward", "place_of", "source_cell", "source_title"]
 
 LONGEST = 60
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["COLOURS", "DARK", "LIGHT", "ROOT", "SELECTOR", "page_style", "scoped", "variables"]
-
 ROOT = "fg-display"
 """The class of the outermost element of everything that is shown: a ``div``, or the ``svg`` of a picture."""
 

@@ -10,8 +10,6 @@ from typing import Literal
 from funcgrad.errors import DistributedError, FuncgradError, ShardError, WorkerVersionError
 from funcgrad.source import Source, strip_library_frames, user_location_of
 
-__all__ = ["Failure", "Rows", "failure_of", "name_of_shard", "version_failure"]
-
 Rows = tuple[int, int] | None
 """The first row of a shard and the one after its last; None where nobody has counted."""
 

@@ -16,8 +16,6 @@ import numpy as np
 
 from funcgrad.distributed.packing import Flat, pack_into, packed_size
 
-__all__ = ["Folder", "WrittenFile"]
-
 _SHARED_MEMORY = "/dev/shm"
 
 

@@ -22,8 +22,6 @@ from funcgrad.tracing.labelled import plain_leaves
 from funcgrad.tree import TreeDef
 from funcgrad.types import ArrayLike, Tree
 
-__all__ = ["Flat", "Layout", "header_of", "layout_of", "pack", "packed_size", "unpack"]
-
 Flat = NDArray[np.uint8]
 """A buffer."""
 

@@ -22,8 +22,6 @@ from funcgrad.api.calling.transformed import TransformedFunction
 from funcgrad.api.jit import JittedFunction
 from funcgrad.errors import ArgnumsError, MissingExtraError
 
-__all__ = ["Recipe", "aux_of", "digest_of", "dumps", "options_of", "version"]
-
 Function = Callable[..., Any]
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from funcgrad.distributed.sums import ShardTime
 
-__all__ = ["SMALL", "CallTimes", "Report"]
-
 HEADINGS = (
     f"{'':>12}{'step':>10}{'sending':>10}{'computing':>11}{'summing':>10}{'overhead':>10}"
     f"{'shard (min, median, max)':>32}{'out':>10}{'back':>10}"

@@ -19,8 +19,6 @@ from funcgrad.types import DTypeLike
 if TYPE_CHECKING:
     from funcgrad.distributed.engines.engine import Engine
 
-__all__ = ["Shards", "bounds_of", "length_of", "split"]
-
 
 class Shards:
     """Data that the workers of an engine have, in shards; made by ``step.scatter``.

@@ -28,8 +28,6 @@ from funcgrad.source import strip_library_frames
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, Result, Tree
 
-__all__ = ["Distributed", "distribute"]
-
 loops = Later("funcgrad.loops")
 
 R = TypeVar("R")

@@ -17,8 +17,6 @@ from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.worker import Content, Loaded, prepared
 from funcgrad.types import Anything
 
-__all__ = ["InFile", "Key", "Made", "MissingError", "Sent", "forget_others", "kept", "mapped"]
-
 
 class Key(NamedTuple):
     """The name of something that a process keeps: who sent it, what it belongs to, and its number there."""

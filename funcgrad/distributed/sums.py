@@ -18,8 +18,6 @@ from funcgrad.distributed.failures import Failure
 from funcgrad.distributed.packing import Flat, header_of, layout_of, pack, unpack
 from funcgrad.types import Tree
 
-__all__ = ["FAN", "Part", "Reduce", "ShardTime", "Sums", "groups", "merged"]
-
 FAN = 8
 """How many neighbours are summed at once."""
 

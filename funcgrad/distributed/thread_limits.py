@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from funcgrad.compile.runtime.addresses.blas import blas_threads, set_blas_threads
 from funcgrad.compile.runtime.threads import set_threads, threads
 
-__all__ = ["limited_threads"]
-
 
 class _Limits:
     """The limits of this process: the first shard that begins sets them, the last one takes them back."""

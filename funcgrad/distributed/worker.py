@@ -23,8 +23,6 @@ from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.errors import ArgnumsError, ShapeError
 from funcgrad.types import Array, ArrayLike, Result, Tree
 
-__all__ = ["Content", "Loaded", "Place", "Shared", "computed", "part_of", "prepared", "where"]
-
 Content = tuple[Any, ...]
 """A shard: the arguments that it stands for."""
 

@@ -215,6 +215,3 @@ def results_of(equation: Equation, flags: tuple[bool, ...]) -> tuple[Var, ...]:
 def is_zero(value: object) -> bool:
     """Whether a captured array or a literal is zero everywhere."""
     return isinstance(value, np.ndarray | np.generic | int | float | complex) and not np.any(value)
-
-
-__all__ = ["check_linear", "check_program"]

@@ -14,8 +14,6 @@ from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.source import Source
 from funcgrad.types import Anything
 
-__all__ = ["NOTHING", "Steps", "as_source", "live_steps", "program_of_steps"]
-
 NOTHING = -1
 """Stands for no value where the number of one is expected."""
 

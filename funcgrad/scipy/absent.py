@@ -7,8 +7,6 @@ from importlib import import_module
 from funcgrad.errors import did_you_mean
 from funcgrad.scipy.nearest import remedy_for
 
-__all__ = ["missing"]
-
 
 def missing(module: str, name: str) -> AttributeError:
     """The error for a name that a module of `funcgrad.scipy` does not have.

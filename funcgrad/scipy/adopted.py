@@ -14,8 +14,6 @@ from typing import Any
 
 from funcgrad.types import Anything, Foreign
 
-__all__ = ["adopted", "adopted_function"]
-
 
 def ours(package: str, name: str) -> Anything:
     """What `funcgrad.scipy` has under a name of SciPy's; None where it has nothing."""

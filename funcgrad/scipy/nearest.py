@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-__all__ = ["PAGE", "remedy_for"]
-
 PAGE = "docs/howto/scipy-without-a-derivative.md"
 
 VALUES = "np.asarray(fg.stop_gradient(x)) as its argument: {0} does not move with it"

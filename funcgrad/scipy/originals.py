@@ -13,8 +13,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike
 
-__all__ = ["at_hand", "known_value", "original", "originals_of", "raise_as_scipy"]
-
 
 def original(package: str, name: str) -> Anything:
     """What a package of SciPy's offers under a name.

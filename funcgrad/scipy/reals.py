@@ -9,8 +9,6 @@ from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.source import Source, user_location
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["as_doubles", "require_real"]
-
 FLOAT = np.dtype(np.float64)
 
 

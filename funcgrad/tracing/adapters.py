@@ -10,8 +10,6 @@ from __future__ import annotations
 from importlib import import_module
 from sys import modules
 
-__all__ = ["PENDING", "introduce"]
-
 PENDING = {
     "einops": "funcgrad.numpy.tracers.for_einops",
     "numba.core.registry": "funcgrad.numpy.tracers.for_numba",

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
     from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["comes_of_inputs", "compares_varying", "is_constant"]
-
 
 def is_constant(x: Tracer) -> bool:
     """Whether no derivative by an input of any open trace flows through `x`.

@@ -27,14 +27,6 @@ from funcgrad.types import Anything, Array, DTypeLike
 if TYPE_CHECKING:
     from funcgrad.tracing.tracer import Tracer
 
-__all__ = [
-    "array_of",
-    "integer_of",
-    "number_of",
-    "python_value_of",
-    "refuse_sparse_inside_scipy",
-    "text_of",
-]
 
 # What is refused, and in which words.
 refusals = Later("funcgrad.tracing.refusals")

@@ -29,17 +29,6 @@ from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Arrays
 
-__all__ = [
-    "ERROR_STATE",
-    "cannot_raise",
-    "evaluated_if_guarded",
-    "handles_inside",
-    "has_handler",
-    "is_awaited",
-    "may_divide",
-    "refuse_raised_errors",
-]
-
 
 def evaluated_if_guarded(out: object) -> Arrays:
     """The result of an operation, whose exception is raised now if the user's code may handle it."""

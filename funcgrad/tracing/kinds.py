@@ -14,8 +14,6 @@ from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-__all__ = ["KINDS", "class_of", "dispatching", "is_dispatching", "pattern_class", "plain_type"]
-
 _PYTHONS = {"f": float, "i": int, "c": complex, "b": bool}
 
 

@@ -17,8 +17,6 @@ from funcgrad.source import user_stacklevel
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array
 
-__all__ = ["is_labelled", "plain_leaves", "values_of"]
-
 _PLAIN = frozenset({Tracer, np.ndarray, float, int, complex, bool})
 
 

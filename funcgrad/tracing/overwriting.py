@@ -21,8 +21,6 @@ from funcgrad.tracing.callers import Step, all_steps, looked_up, running_instruc
 from funcgrad.tracing.python.functions import CODES
 from funcgrad.types import Anything
 
-__all__ = ["may_be_overwritten", "may_write"]
-
 
 def may_be_overwritten(x: object, frame: FrameType | None, last: str) -> bool:
     """Whether user code on the stack, up to a frame that runs the function `last` of ours, may write `x`."""

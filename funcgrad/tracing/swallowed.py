@@ -19,8 +19,6 @@ from funcgrad.types import Anything
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
 
-__all__ = ["real_error"]
-
 
 def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
     """The error that should be seen instead of one that is none of ours; None where it is right as it is."""

@@ -6,8 +6,6 @@ from funcgrad.later import Later
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array
 
-__all__ = ["written_into"]
-
 # What is refused, and in which words.
 refusals = Later("funcgrad.tracing.refusals")
 

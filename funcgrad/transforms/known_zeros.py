@@ -25,7 +25,6 @@ from funcgrad.types import AnyPrimitive
 if TYPE_CHECKING:
     from funcgrad.ir.program import Equation
 
-__all__ = ["FEWEST_COLUMNS", "Groups", "columns_in_groups"]
 
 FEWEST_COLUMNS = 64
 """Below this the whole matrix is soon computed."""

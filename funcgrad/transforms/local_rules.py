@@ -22,8 +22,6 @@ from funcgrad.transforms.replay import as_tracer
 from funcgrad.transforms.transpose import record_transpose
 from funcgrad.types import AnyPrimitive, Anything
 
-__all__ = ["Line", "LocalRule", "Pullback", "local_rule"]
-
 PLAIN, LITERAL, CAPTURED, SPREAD, SEVERAL, IMPURE = range(6)
 """Kinds of lines: an operation with one result, a number, a captured value, a number spread over a shape, an
 operation with several results, and one that is never the same twice."""

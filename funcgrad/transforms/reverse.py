@@ -31,8 +31,6 @@ from funcgrad.transforms.simplify import folded
 from funcgrad.transforms.transpose import in_reverse
 from funcgrad.types import AnyPrimitive, Anything, Array
 
-__all__ = ["gradient_of_record"]
-
 Swept = tuple[LocalRule, int, list[int]]
 """An operation on the way back: its rule, its number in the record, its slots."""
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.contraction import DotGeneral
 
-__all__ = ["Product", "without_unit_products"]
-
 
 class Product(NamedTuple):
     """The product of a residual, contracted along one axis, with the tangent."""

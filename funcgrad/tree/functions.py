@@ -14,21 +14,6 @@ from funcgrad.tree.nodes import Tree
 from funcgrad.tree.treedef import LEAF, IsLeaf, TreeDef, flatten, flatten_with_path, leaves_up_to
 from funcgrad.types import Anything, Result
 
-__all__ = [
-    "all",
-    "all_leaves",
-    "broadcast",
-    "flatten_prefix",
-    "leaves",
-    "leaves_with_path",
-    "map",
-    "map_with_path",
-    "reduce",
-    "reduce_associative",
-    "structure",
-    "transpose",
-]
-
 
 class _Missing:
     """The default of arguments for which ``None`` is a value."""

@@ -7,8 +7,6 @@ from typing import Any, NoReturn, TypeAlias
 
 from funcgrad.types import Anything
 
-__all__ = ["DictKey", "FlattenedIndexKey", "GetAttrKey", "Key", "KeyPath", "SequenceKey", "keystr"]
-
 # Usually one of the classes below, but `register_pytree_with_keys` lets a class choose its own.
 Key: TypeAlias = Any
 KeyPath: TypeAlias = tuple[Key, ...]

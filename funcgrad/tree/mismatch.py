@@ -13,8 +13,6 @@ from funcgrad.tree.keys import DictKey, Key, KeyPath, keystr
 if TYPE_CHECKING:
     from funcgrad.tree.treedef import TreeDef
 
-__all__ = ["explain_mismatch", "explain_prefix_mismatch", "explain_value_mismatch"]
-
 
 class Difference(NamedTuple):
     """The first place at which two structures differ, and what each of them has there."""

@@ -26,19 +26,6 @@ from funcgrad.tree.nodes import (
 )
 from funcgrad.types import Anything
 
-__all__ = [
-    "NODE_TYPES",
-    "register_dataclass",
-    "register_leaf",
-    "register_node",
-    "register_pytree_node",
-    "register_pytree_node_class",
-    "register_pytree_with_keys",
-    "register_pytree_with_keys_class",
-    "register_static",
-    "static",
-]
-
 Class = TypeVar("Class", bound=type)
 
 

@@ -19,16 +19,6 @@ from funcgrad.tree.registry import NODE_TYPES
 if TYPE_CHECKING:
     from collections.abc import Sized
 
-__all__ = [
-    "LEAF",
-    "IsLeaf",
-    "TreeDef",
-    "flatten",
-    "flatten_with_path",
-    "leaves_up_to",
-    "treedef_tuple",
-    "unflatten",
-]
 
 IsLeaf: TypeAlias = Callable[[Any], bool]
 

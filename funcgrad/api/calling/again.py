@@ -15,8 +15,6 @@ from funcgrad.errors import FuncgradError
 from funcgrad.source import TOP, installed_package, library_files, strip_library_frames
 from funcgrad.tracing.recorder import active_recorder
 
-__all__ = ["is_final", "with_packages"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -18,8 +18,6 @@ from funcgrad.ops.arrays.structure import Permute
 from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.types import Array
 
-__all__ = ["Copies", "equal_programs", "reading_in_place", "reading_what_was_copied"]
-
 Copied = Mapping[int, tuple[Any, Any]]
 """Copies of arrays by identity, and what they are copies of."""
 

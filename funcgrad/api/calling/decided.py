@@ -18,8 +18,6 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import MANY_DECISIONS
 from funcgrad.types import Result
 
-__all__ = ["warn_if_decided"]
-
 
 def warn_if_decided(recorder: Recorder, output: int, gradients: Program, n_gradients: int) -> None:
     """Warn if the gradients are zeros, and a branch by what is traced has led to the output.

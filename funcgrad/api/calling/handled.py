@@ -18,8 +18,6 @@ from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-__all__ = ["behind", "require_nothing_lost"]
-
 
 def is_swallowed(error: FuncgradError) -> bool:
     """Whether an error was caught outside of this library: in the outermost frame that it has reached."""

@@ -14,8 +14,6 @@ from typing import Any
 
 from funcgrad.types import Anything
 
-__all__ = ["name_for_pickle"]
-
 _PICKLER_FRAMES = 4
 """How far above a ``__reduce__`` the pickler that asks is at most."""
 

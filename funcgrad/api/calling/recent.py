@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, ValuesView
 from typing import Generic, TypeVar
 
-__all__ = ["Recent"]
-
 Entry = TypeVar("Entry")
 
 

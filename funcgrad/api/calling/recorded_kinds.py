@@ -25,8 +25,6 @@ from funcgrad.transforms.simplify import simplify_program
 from funcgrad.tree import TreeDef
 from funcgrad.types import Anything, Tree
 
-__all__ = ["REFS", "Recording", "without_refs"]
-
 Function = Callable[..., Any]
 
 REFS = None

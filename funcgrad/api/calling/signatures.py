@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from funcgrad.types import Anything, Tree
 
-__all__ = ["Gradient", "GradientAndAux", "Jacobian", "ValueAndGradient", "ValueAuxAndGradient"]
-
 F_co = TypeVar("F_co", bound=Callable[..., Any], covariant=True)
 P = ParamSpec("P")
 X = TypeVar("X")

@@ -16,8 +16,6 @@ from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["Changes", "give_back", "outside_array"]
-
 
 class Changes:
     """Which of some tracers are written into while a function is recorded."""

@@ -17,8 +17,6 @@ from funcgrad.tracing.recorder import active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import AnyPrimitive, Array
 
-__all__ = ["Function", "boolean", "bound", "itself", "scalar"]
-
 Function = Callable[..., Any]
 
 

@@ -23,8 +23,6 @@ from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.step import with_inputs
 from funcgrad.types import Number, Tree
 
-__all__ = ["cond", "shared_constants", "switch"]
-
 T = TypeVar("T")
 S = TypeVar("S")
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from funcgrad.tree.treedef import TreeDef
 
 
-__all__ = ["common_length", "fori_loop", "scan", "scanned", "while_loop"]
-
 T = TypeVar("T")
 
 

@@ -12,8 +12,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["OuterWrites"]
-
 
 class OuterWrites:
     """The arrays of outer traces that a trace has written.

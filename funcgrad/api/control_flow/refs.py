@@ -15,8 +15,6 @@ from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Index, Tree
 
-__all__ = ["Ref", "freeze", "new_ref"]
-
 
 class Ref:
     """A place that holds an array: read with ``ref[...]``, written with ``ref[...] = x`` or at any index.

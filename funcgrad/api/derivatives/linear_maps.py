@@ -16,8 +16,6 @@ from funcgrad.ops.arrays.structure import move_axis
 from funcgrad.tree import TreeDef
 from funcgrad.types import Anything, Tree
 
-__all__ = ["LinearMap", "Pullback", "Pushforward"]
-
 # What dense Jacobians of some functions are made of.
 unit_products = Later("funcgrad.transforms.unit_products")
 

@@ -21,8 +21,6 @@ from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, Result, Tree
 
-__all__ = ["straight"]
-
 Function = Callable[..., Any]
 
 PYTHON_FLOAT = aval_of(0.0)

@@ -15,8 +15,6 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.text.source_text import SourceText
 from funcgrad.types import Tree
 
-__all__ = ["ENGINES", "ExportedModule", "export"]
-
 ENGINES = ("numba", "numpy")
 
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from funcgrad.ir.presenters import presenter
 from funcgrad.source import Source
 
-__all__ = ["LineTime", "Profile", "Row", "Share"]
-
 
 class Share(NamedTuple):
     """The part of a time that serves one place of the user's text; None stands for no place at all."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from types import TracebackType
 
-__all__ = ["named_scope"]
-
 
 class named_scope(ContextDecorator):
     """Name a part of a function, as ``jax.named_scope`` does; it changes nothing.

@@ -14,8 +14,6 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.types import Anything, Tree
 
-__all__ = ["Compiled", "Lowered"]
-
 
 class Jitted(Protocol):
     """What stages ask of a jitted function."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from funcgrad.api.jit import JittedFunction
     from funcgrad.api.python.hooks import Hooks
 
-__all__ = ["called_unjitted"]
 
 # What compiles, and what is called in compiled code: a gradient of a function of NumPy's needs neither.
 compiling = Later("funcgrad.api.jit")

@@ -14,8 +14,6 @@ from funcgrad.api.calling.recent import Recent
 from funcgrad.api.python.unbound import value_in
 from funcgrad.types import Array
 
-__all__ = ["with_frozen_names"]
-
 MOST_FUNCTIONS = 500
 _FROZEN = Recent[tuple[FunctionType, FunctionType]](MOST_FUNCTIONS)
 """By the id of a function: itself, which keeps the id its own, and what was made of it."""

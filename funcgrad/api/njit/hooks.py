@@ -38,8 +38,6 @@ from funcgrad.tracing.python.functions import rewritten_function
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.types import Anything, Array, Index, NumbaFunction, Result, Tree
 
-__all__ = ["NjitHooks", "traced_njit"]
-
 DEEPEST = 200
 """Calls of one function of Numba's inside of itself, from which on they are taken to have no end."""
 DEEPEST_BRANCHES = 5

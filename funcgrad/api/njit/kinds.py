@@ -13,18 +13,6 @@ from funcgrad.api.python.unbound import value_in
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Foreign, NumbaFunction
 
-__all__ = [
-    "behind_callback",
-    "fixed",
-    "is_compiled",
-    "is_njit",
-    "is_numbas",
-    "is_vectorized",
-    "njit_behind",
-    "python_function",
-    "traced_within",
-]
-
 
 def is_njit(x: object) -> bool:
     """Whether `x` is what ``numba.njit`` and ``numba.jit`` make of a function.

@@ -16,8 +16,6 @@ from funcgrad.api.python.blocks.items import Zipped
 from funcgrad.ops.arrays.structure import cast
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["as_argument", "of_items", "widened", "with_wide_items"]
-
 _WIDE = {
     **dict.fromkeys(("int8", "int16", "int32", "uint8", "uint16", "uint32"), np.dtype(np.int64)),
     **dict.fromkeys(("float16", "float32"), np.dtype(np.float64)),

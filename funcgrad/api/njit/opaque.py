@@ -28,8 +28,6 @@ from funcgrad.transforms.host_call import HostCall
 from funcgrad.tree import TreeDef
 from funcgrad.types import Anything, Array, NumbaFunction, Result, Tree
 
-__all__ = ["DECLARED", "called_in_one", "jvp_rule_of", "rule_of"]
-
 # Numba is behind it.
 njit_calls = Later("funcgrad.compile.runtime.addresses.njit_calls")
 

@@ -10,8 +10,6 @@ from funcgrad.tracing.aliasing import memory_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array
 
-__all__ = ["refuse_overlap"]
-
 
 def refuse_overlap(x: object, value: object) -> None:
     """Raise where an array is changed in place by a part of itself that changes before it is read."""

@@ -19,8 +19,6 @@ from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import is_library_code
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["Overload", "overloads_of", "replacement"]
-
 Overload = Callable[..., Any]
 """A function of types that gives the function to compile, or None."""
 

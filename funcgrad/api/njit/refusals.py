@@ -11,8 +11,6 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.errors import FuncgradError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.tracing.tracer import Tracer
 
-__all__ = ["SPOKEN", "call_to_raise", "not_traced", "refuse_records"]
-
 SPOKEN = {
     "List": "numba.typed.List",
     "Dict": "numba.typed.Dict",

@@ -18,8 +18,6 @@ from funcgrad.ops.arrays.structure import cast as converted
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike, Number, Tree
 
-__all__ = ["CASTS", "MATHEMATICS", "cast_to", "enumerated"]
-
 
 def on_traced(theirs: Function, ours: Function) -> Function:
     """Ours where an argument is traced, and theirs otherwise."""

@@ -18,8 +18,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.types import Array, NumbaFunction, Result, Tree
 
-__all__ = ["mapped"]
-
 Function = Callable[..., Any]
 
 

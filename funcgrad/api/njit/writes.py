@@ -12,8 +12,6 @@ from funcgrad.tracing.recorder import active_recorder, captured
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-__all__ = ["CapturedArguments"]
-
 
 class CapturedArguments:
     """NumPy's arrays among arguments, as constants of the open trace, which are read at traced places."""

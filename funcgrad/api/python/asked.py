@@ -14,8 +14,6 @@ from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.protocols import entered, special
 from funcgrad.types import Anything, Tree
 
-__all__ = ["AsksUsers", "is_generator", "is_recorded", "makes_iterators", "noting"]
-
 
 class AsksUsers:
     """Methods of the user's classes are run as any function of theirs."""

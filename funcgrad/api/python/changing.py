@@ -22,8 +22,6 @@ from funcgrad.api.python.blocks.recording import current_block, refuse_change
 from funcgrad.api.python.guarded.kept import refuse_going_on
 from funcgrad.types import Anything, Result, Tree
 
-__all__ = ["CHANGING", "CHANGING_ARRAYS", "advanced", "check_augmented", "check_call", "gone_through"]
-
 CONTAINERS = (
     *(list, dict, set, bytearray, array.array, collections.deque),
     *(collections.UserDict, collections.UserList),

@@ -26,8 +26,6 @@ from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Index
 
-__all__ = ["ListPlace", "OneOf", "element_of", "store_element"]
-
 
 def as_traced(x: ArrayLike) -> Array:
     """An array as one of the trace that is open."""

@@ -27,21 +27,6 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array
 
-__all__ = [
-    "Whole",
-    "check_unchosen",
-    "containers_within",
-    "contents",
-    "note_chosen",
-    "other_name",
-    "roots_of",
-    "same_arrays",
-    "shares_chosen",
-    "shares_extreme",
-    "whole_arms",
-    "write_back",
-]
-
 
 class Whole:
     """An array that a name stands for where a condition holds."""

@@ -10,8 +10,6 @@ from typing import Any
 from funcgrad.api.calling.arguments import here
 from funcgrad.errors import TracedBranchError
 
-__all__ = ["within_itself"]
-
 MOST, MORE = 14, 3
 """So many blocks of a statement may be recorded within blocks of it, and so many more for each that is open.
 

@@ -37,8 +37,6 @@ from funcgrad.tracing.python.protocols import (
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Number, Result, Tree
 
-__all__ = ["Seen", "seen"]
-
 Function = Callable[..., Any]
 
 

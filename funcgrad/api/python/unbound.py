@@ -7,8 +7,6 @@ from typing import Protocol
 
 from funcgrad.types import Anything
 
-__all__ = ["UNBOUND", "value_in"]
-
 
 class Cell(Protocol):
     """What is read as a cell is: a name's, or a place in an object."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from funcgrad.api.python.blocks.loops import Trip
     from funcgrad.tracing.recorder import Recorder
 
-__all__ = ["outgrows"]
 
 MOST_STEPS = 1_000_000
 """A number that is multiplied at every trip outgrows 64 bits within far fewer."""

@@ -17,8 +17,6 @@ from funcgrad.transforms.simplify import simplify_program
 from funcgrad.tree import TreeDef
 from funcgrad.types import Anything, Result, Tree
 
-__all__ = ["closure_convert", "custom_gradient"]
-
 
 class Converted:
     """A recorded function that takes what it closed over as further arguments.

@@ -7,8 +7,6 @@ from string import Template
 
 from funcgrad.compile.emit.statements import Writer
 
-__all__ = ["Names", "write_text"]
-
 
 class Names(dict[str, str]):
     """What the words of a text stand for: those that nothing was said of are new locals."""

@@ -8,8 +8,6 @@ from types import MappingProxyType
 
 from funcgrad.compile.engines.llvm import Loaded, link_object
 
-__all__ = ["Binary", "pack", "unpack"]
-
 
 @dataclass(frozen=True, slots=True)
 class Binary:

@@ -15,8 +15,6 @@ from funcgrad.compile.language.values import Unsupported
 from funcgrad.config import engine_name
 from funcgrad.later import Later
 
-__all__ = ["Engine", "Made", "engine_by_name", "modules_of"]
-
 # A process that finds its kernels on disk needs no engine.
 build = Later("funcgrad.compile.engines.build")
 by_numba = Later("funcgrad.compile.engines.numba.translate")

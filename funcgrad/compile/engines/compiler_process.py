@@ -27,8 +27,6 @@ from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.object_code import READY, Work
 from funcgrad.types import Anything
 
-__all__ = ["CompilerProcess", "CompilerProcessError"]
-
 
 class CompilerProcessError(RuntimeError):
     """The process that compiled came to an end by itself."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["is_elf", "undefined_symbols"]
-
 _SYMBOL_TABLE = 2
 _SECTION = struct.Struct(
     "<IIQQQQIIQQ"

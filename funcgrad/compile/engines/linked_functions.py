@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from funcgrad.compile.language.assembly_functions import outlined_modules
 from funcgrad.compile.vecmath.registry import function_assembly
 
-__all__ = ["modules_called_by"]
-
 _SYMBOL = re.compile(r"@\"?funcgrad\.(\w+)\.(f32|f64)\b")
 
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 if TYPE_CHECKING:
     from funcgrad.types import Foreign
 
-__all__ = ["READY", "Work", "compiled_object", "data_layout", "host_cpu", "target", "triple"]
 
 READY = b"object code of funcgrad\n"
 """What the program says when it can compile."""

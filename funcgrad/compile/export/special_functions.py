@@ -18,8 +18,6 @@ from funcgrad.compile.passes.scheduling.schedule import NotLowered
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.specials.table import TABLE, Special
 
-__all__ = ["PREFIX", "is_of_scipy", "is_ufunc", "special_definitions", "special_template"]
-
 PREFIX = "special_"
 """How calls of them begin."""
 

@@ -21,8 +21,6 @@ from funcgrad.compile.passes.scheduling.nests import Nest, Reduce
 from funcgrad.compile.passes.scheduling.views import Buffer
 from funcgrad.ir.text.numpy_source import scalar_type
 
-__all__ = ["Division", "chunked"]
-
 Step = Nest | Joined
 Turns = Callable[[str, int], AbstractContextManager[None]]
 

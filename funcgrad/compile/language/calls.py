@@ -27,7 +27,6 @@ from funcgrad.types import Anything, Foreign, Number
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
 
-__all__ = ["CALL_WORDS"]
 
 # It looks into objects of NumPy's.
 ufuncs = Later("funcgrad.compile.runtime.addresses.ufuncs")

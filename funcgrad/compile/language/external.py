@@ -24,8 +24,6 @@ from funcgrad.types import Anything, Foreign, Number
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Instructions
 
-__all__ = ["External", "Overload", "external_word", "weight"]
-
 
 @dataclass(frozen=True, slots=True)
 class Overload:

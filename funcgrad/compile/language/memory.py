@@ -16,8 +16,6 @@ from funcgrad.types import Anything, Foreign
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
 
-__all__ = ["MEMORY_WORDS"]
-
 
 def view_word(storage: str) -> Word:
     """The word that reads a pointer as elements of a type."""

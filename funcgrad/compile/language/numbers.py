@@ -37,7 +37,6 @@ from funcgrad.types import Anything, Foreign, Number
 if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
 
-__all__ = ["NUMBER_TYPES", "NUMBER_WORDS"]
 
 NUMBER_TYPES: dict[str, Any] = {
     "bool": np.bool_,

@@ -13,8 +13,6 @@ import numpy as np
 
 from funcgrad.types import Array, Number
 
-__all__ = ["DTYPES", "ElementView", "Sizes", "Slot", "Table", "sizes", "table"]
-
 DTYPES: dict[str, np.dtype[Any]] = {
     "bool": np.dtype(np.bool_),
     **{f"{kind}{8 * size}": np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)},

@@ -16,8 +16,6 @@ from funcgrad.compile.language.numbers import NUMBER_WORDS
 from funcgrad.compile.language.whole_numbers import WHOLE_WORDS
 from funcgrad.compile.language.word import Word
 
-__all__ = ["CONSTANTS", "NAMES", "OF_PYTHON", "WORDS"]
-
 WORDS: dict[str, Word] = {
     word.name: word
     for words in (NUMBER_WORDS, ARITHMETIC_WORDS, MEMORY_WORDS, CALL_WORDS, WHOLE_WORDS, ELEMENTARY_WORDS)

@@ -11,26 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = [
-    "CAST_OF",
-    "LLVM",
-    "STORAGE",
-    "Unsupported",
-    "Value",
-    "View",
-    "constant",
-    "halves",
-    "is_complex",
-    "is_float",
-    "is_integer",
-    "is_signed",
-    "paired",
-    "part",
-    "promoted",
-    "unified",
-    "width",
-]
-
 
 class Unsupported(Exception):
     """The source uses something outside the subset."""

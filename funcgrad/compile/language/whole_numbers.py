@@ -14,8 +14,6 @@ from funcgrad.compile.language.external import External, Overload, external_word
 from funcgrad.compile.language.word import Elements, Sample, Word
 from funcgrad.types import Number
 
-__all__ = ["ASSEMBLY", "WHOLE_WORDS"]
-
 WIDTH = 1 << 64
 
 

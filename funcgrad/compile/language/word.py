@@ -11,19 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from funcgrad.compile.language.values import Type, Value, View, is_complex, is_float, promoted, unified
 
-__all__ = [
-    "Built",
-    "Direct",
-    "Elements",
-    "Instructions",
-    "Lowered",
-    "Sample",
-    "Signature",
-    "Types",
-    "Word",
-    "kinds",
-]
-
 Known = int | float | bool | None
 
 

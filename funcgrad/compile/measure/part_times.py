@@ -15,8 +15,6 @@ from funcgrad.compile.passes.segments import Reason, Segment, segments_of
 from funcgrad.compile.runtime.executable import executable_of_kernel
 from funcgrad.ir.program import Equation, Program
 
-__all__ = ["PartTime", "part_times", "seconds_of"]
-
 BLOCK = 2e-4
 """Seconds that are measured at once: shorter calls are repeated."""
 ENOUGH = 0.1

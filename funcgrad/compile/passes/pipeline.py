@@ -56,8 +56,6 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.transforms.simplify import simplify_program
 
-__all__ = ["REWRITES", "Schedule", "inputs_defined", "rewritten", "scheduled"]
-
 LOWERED_BY = (
     *(axis_positions, banded_systems, contractions, control, convolutions, cumulative, decompositions, draws),
     *(

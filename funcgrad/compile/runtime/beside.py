@@ -15,8 +15,6 @@ from funcgrad.compile.runtime import machine_code, signals, threads
 from funcgrad.compile.runtime.cache import current
 from funcgrad.compile.runtime.machine_code import FOR_CALLS, FOR_SIGNALS, FOR_THREADS, Part
 
-__all__ = ["compile_run_time", "missing_parts", "run_time_beside"]
-
 WORTH_A_PROCESS = 2_000
 """Characters of source from which LLVM needs longer than a process needs to start."""
 

@@ -35,18 +35,6 @@ except ImportError:  # pragma: no cover - other interpreters
 from funcgrad.compile.engines.llvm import host_cpu, triple
 from funcgrad.ir.presenters import presenter
 
-__all__ = [
-    "Cache",
-    "CacheInfo",
-    "CacheWarning",
-    "cache_info",
-    "clear_cache",
-    "current",
-    "files_of",
-    "lookup",
-    "store",
-]
-
 _MAGIC = b"fgcache2"
 _HEADER = struct.Struct("<8s20s16sQ")  # magic, digest of the key, checksum, length of the payload
 _SUFFIX = ".fgc"

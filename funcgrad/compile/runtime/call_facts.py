@@ -16,8 +16,6 @@ from funcgrad.types import Array
 if TYPE_CHECKING:
     from funcgrad.compile.passes.kernel import Kernel
 
-__all__ = ["Block", "CallFacts", "facts_of"]
-
 
 class Block(NamedTuple):
     """A block of memory that the kernel is given, in its slot of the table of pointers."""

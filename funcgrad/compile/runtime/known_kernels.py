@@ -26,8 +26,6 @@ from funcgrad.ir.program import Program
 from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.types import Array
 
-__all__ = ["known_facts", "remember"]
-
 FIRST_ADDRESS = 1 << 32
 """Numbers from here on may be addresses: one that does not say where it was found is kept by nobody."""
 

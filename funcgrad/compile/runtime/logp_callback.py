@@ -12,8 +12,6 @@ from numba import carray, types  # type: ignore[attr-defined]
 
 from funcgrad.types import Anything
 
-__all__ = ["LogpCallback"]
-
 _DOUBLES = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 SIGNATURE = types.int64(types.uintp, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr)
 """``int (size_t n, const double *x, double *grad, double *logp, void *user)``, however wide an int is."""

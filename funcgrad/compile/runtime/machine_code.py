@@ -24,24 +24,6 @@ from funcgrad.compile.runtime.callers.object_probe import object_difference
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.later import Later
 
-__all__ = [
-    "FOR_CALLS",
-    "FOR_SIGNALS",
-    "FOR_THREADS",
-    "Part",
-    "Runtime",
-    "begun",
-    "drop_memory",
-    "kept_memory",
-    "limit_memory",
-    "machine_binary",
-    "machine_work",
-    "runtime",
-    "runtime_difference",
-    "store_machine",
-    "supported",
-]
-
 # Machine code that is on disk needs no engine.
 direct = Later("funcgrad.compile.engines.direct.translate")
 

@@ -21,8 +21,6 @@ from funcgrad.ir.program import Atom, Program, Var
 from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.types import AnyPrimitive, Array
 
-__all__ = ["MOST_CAPTURED", "ProgramKey", "key_of_program"]
-
 MOST_CAPTURED = 4 << 20
 """Bytes of captured arrays from which on making the kernel is not much slower than reading them."""
 

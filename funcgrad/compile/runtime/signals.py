@@ -14,8 +14,6 @@ from funcgrad.compile.engines.llvm import CodeError, Loaded
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import FOR_SIGNALS, machine_binary, supported
 
-__all__ = ["no_signal_words", "signal_words"]
-
 MONOTONIC = 6 if sys.platform == "darwin" else 1
 
 

@@ -10,8 +10,6 @@ import math
 from funcgrad.compile.vecmath.body import Value, square_root
 from funcgrad.ops.random.random_words import SINE
 
-__all__ = ["normal_cosine", "normal_sine"]
-
 
 def normal_cosine(radius: Value, digits: Value) -> Value:
     """Half the radius, with the sign of the pair, times twice the cosine of twice the angle."""

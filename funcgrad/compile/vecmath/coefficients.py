@@ -10,8 +10,6 @@ import json
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["Table"]
-
 Table = dict[str, tuple[float, ...]]
 
 

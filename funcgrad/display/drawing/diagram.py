@@ -13,8 +13,6 @@ from funcgrad.display.drawing.layered import Box, Edge, Spacing, layered
 from funcgrad.display.drawing.svg import SIZES, arrow, clean, number, shape, text_width, words
 from funcgrad.display.html import EMPTY, Markup, joined, tag
 
-__all__ = ["Diagram", "Drawn", "Link", "Node", "Row", "drawn", "headed", "side_by_side", "small", "title"]
-
 _LINE = {"fg-title": 16.0, "fg-small": 13.5}
 """Heights of lines of text."""
 _PADDING = (9.0, 6.0)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-__all__ = ["loops", "numbered", "runs"]
-
 Before = Sequence[Sequence[int]]
 """For each step, the steps whose results it uses; they have smaller numbers."""
 

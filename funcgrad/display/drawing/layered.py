@@ -16,8 +16,6 @@ from typing import NamedTuple
 from funcgrad.display.drawing.ordering import few_crossings
 from funcgrad.display.drawing.placing import placed
 
-__all__ = ["Box", "Drawing", "Edge", "Spacing", "edges_to_cut", "layered", "layers_of"]
-
 
 class Edge(NamedTuple):
     """A line from one box to another. Lines that carry one value of their source share their bends."""

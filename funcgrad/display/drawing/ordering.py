@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["crossings", "few_crossings"]
-
 Rows = list[list[int]]
 Neighbours = Sequence[Sequence[int]]
 

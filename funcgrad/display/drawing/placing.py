@@ -13,8 +13,6 @@ from itertools import pairwise
 
 from funcgrad.display.drawing.tightening import tightened
 
-__all__ = ["placed"]
-
 Rows = Sequence[Sequence[int]]
 Neighbours = Sequence[Sequence[int]]
 

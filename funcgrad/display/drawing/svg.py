@@ -16,19 +16,6 @@ from pathlib import Path
 from funcgrad.display.html import EMPTY, Markup, joined, page, tag
 from funcgrad.display.theme import LIGHT, ROOT, variables
 
-__all__ = [
-    "SIZES",
-    "Picture",
-    "arrow",
-    "clean",
-    "number",
-    "picture",
-    "shape",
-    "shortened",
-    "text_width",
-    "words",
-]
-
 SIZES = {"fg-title": 12.5, "fg-small": 10.5}
 """Sizes of text, by the class that says so."""
 _CHARACTER = 0.605

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-__all__ = ["tightened"]
-
 SWEEPS = 12
 LEAST = 0.5
 """Moves of less than half a pixel are none."""

@@ -13,8 +13,6 @@ from funcgrad.distributed.engines.processes import ProcessesEngine
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.later import Later
 
-__all__ = ["engine_of"]
-
 # What they stand on is an extra.
 dask = Later("funcgrad.distributed.engines.dask")
 mpi = Later("funcgrad.distributed.engines.mpi")

@@ -36,8 +36,6 @@ from funcgrad.distributed.worker import Content, Loaded, Place, computed, prepar
 from funcgrad.errors import DistributedError, LostDataError, ShardError, UnsupportedFunctionError
 from funcgrad.types import Foreign
 
-__all__ = ["DaskEngine"]
-
 _ATTEMPTS = 10
 """How often a step is sent again whose parameters were lost with a worker."""
 _SMALL = 2**18

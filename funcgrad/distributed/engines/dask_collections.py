@@ -19,8 +19,6 @@ from funcgrad.errors import ArgnumsError, DtypeError
 from funcgrad.tree import TreeDef
 from funcgrad.types import Anything, Array, Foreign
 
-__all__ = ["Blocks", "blocks_of"]
-
 
 class Blocks:
     """A shard: for each collection in the tree of an argument, the key of one of its partitions."""

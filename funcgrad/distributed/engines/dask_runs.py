@@ -16,8 +16,6 @@ import distributed
 from funcgrad.distributed.engines.engine import Call
 from funcgrad.distributed.sums import ShardTime, groups
 
-__all__ = ["Runs"]
-
 _SHORT = 0.1
 """Seconds that a run may take: against them, what a task costs no longer matters."""
 

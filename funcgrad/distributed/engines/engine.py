@@ -17,8 +17,6 @@ from funcgrad.distributed.sums import Part, Reduce
 from funcgrad.distributed.worker import Content, Place, Prepared, Shared
 from funcgrad.errors import ArgnumsError
 
-__all__ = ["Call", "Engine", "Sent"]
-
 
 class Sent:
     """A recipe, and its bytes where workers are other processes: made when they are first asked for."""

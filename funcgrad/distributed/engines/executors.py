@@ -25,8 +25,6 @@ from funcgrad.distributed.worker import Content, Place, Prepared, computed, know
 from funcgrad.errors import DistributedError
 from funcgrad.types import Anything
 
-__all__ = ["ExecutorEngine"]
-
 _MOST_ROUNDS = 1000
 """How often one task may be sent again with what a worker missed: each time to another worker, at worst."""
 

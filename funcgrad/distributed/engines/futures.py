@@ -25,8 +25,6 @@ from funcgrad.errors import DistributedError
 from funcgrad.processors import available_processors
 from funcgrad.types import Anything, Foreign, Result
 
-__all__ = ["FuturesEngine", "Mover", "ThreadsEngine"]
-
 
 class FuturesEngine(Engine):
     """An executor: something with ``submit``, which returns a future."""

@@ -29,8 +29,6 @@ from funcgrad.distributed.sums import Part, Sums, merged
 from funcgrad.distributed.worker import Content, Loaded, computed, where
 from funcgrad.errors import ArgnumsError, DistributedError, FuncgradError
 
-__all__ = ["MPIEngine"]
-
 _NOTHING = np.iinfo(np.int64).min
 _SUMMABLE = "?bhilqBHILQfdFD"
 """The dtypes, by their letters, that MPI adds."""

@@ -25,8 +25,6 @@ from funcgrad.distributed.sums import Part
 from funcgrad.distributed.worker import Content, Place, Prepared, computed, known, prepared, where
 from funcgrad.types import Anything
 
-__all__ = ["ProcessesEngine"]
-
 _HEAD = 64
 """Bytes before the parameters in their file: the number of the step."""
 

@@ -10,8 +10,6 @@ import numpy as np
 from funcgrad.ir.program import Atom, Literal, Program
 from funcgrad.types import Array
 
-__all__ = ["Finish", "as_own_array", "owning"]
-
 Finish = Callable[[Any, Sequence[Any]], Any]
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["quietly"]
-
 Run = Callable[..., tuple[Any, ...]]
 Quietly = Callable[[Run, Sequence[Any]], tuple[Any, ...]]
 

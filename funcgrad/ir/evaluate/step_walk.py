@@ -11,8 +11,6 @@ from funcgrad.ir.evaluate.buffers import Buffers, exposed
 from funcgrad.ir.evaluate.owning import owning
 from funcgrad.ir.steps import Steps, as_source
 
-__all__ = ["StepWalk", "writes_over"]
-
 
 def writes_over(steps: Steps) -> bool:
     """Whether there are operations that may take the memory of their first operand for their result."""

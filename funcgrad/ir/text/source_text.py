@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from funcgrad.ir.presenters import presenter
 
-__all__ = ["SourceText"]
-
 
 class SourceText(str):
     """The source of a function, of a kernel, or of a Program as NumPy.

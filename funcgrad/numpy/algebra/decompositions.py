@@ -35,19 +35,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays, Number
 
-__all__ = [
-    "cholesky",
-    "cond",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "matrix_rank",
-    "qr",
-    "svd",
-    "svdvals",
-]
-
 numpys: Any = np.linalg
 
 EigResult: Any = type(np.linalg.eig(np.eye(1)))

@@ -27,8 +27,6 @@ from funcgrad.ops.reducing.reductions import ReduceMax
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, Number, ShapeLike
 
-__all__ = ["det", "inv", "lstsq", "pinv", "slogdet", "solve", "tensorinv", "tensorsolve"]
-
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 

@@ -28,19 +28,6 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, Result, Tree
 
-__all__ = [
-    "ROWS",
-    "UNKNOWN",
-    "laid_out_by",
-    "layout_of",
-    "lie_alike",
-    "lie_as",
-    "lie_like",
-    "lies_flat",
-    "sees_as",
-    "sees_flat",
-]
-
 Picture = np.ndarray[Any, Any]
 Layout = str | Picture
 """ROWS, UNKNOWN, or a picture, where it takes one to say."""

@@ -14,8 +14,6 @@ from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, Arrays, DTypeLike, Option
 
-__all__ = ["PythonUfunc", "frompyfunc"]
-
 
 class PythonUfunc:
     """What `frompyfunc` returns: called it broadcasts, and it reduces and accumulates as a ufunc."""

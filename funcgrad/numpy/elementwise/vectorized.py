@@ -22,8 +22,6 @@ from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays
 
-__all__ = ["vectorize"]
-
 Function = Callable[..., Any]
 
 

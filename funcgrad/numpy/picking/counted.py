@@ -18,16 +18,6 @@ from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, Arrays
 
-__all__ = [
-    "among_two",
-    "counted",
-    "places_of_true",
-    "positions",
-    "repeated",
-    "taken_where",
-    "unique_values_of",
-]
-
 
 def places_of_true(flags: ArrayLike, size: int) -> tuple[Any, Any]:
     """The positions of the first `size` true elements of a vector, and which of them there are.

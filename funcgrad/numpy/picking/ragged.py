@@ -23,8 +23,6 @@ from funcgrad.source import user_location
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Index, Number
 
-__all__ = ["Ragged", "part_of", "write_part"]
-
 
 class Side(NamedTuple):
     """An axis of a part: where it starts and how long it is, both traced, and how long it is at most."""

@@ -11,8 +11,6 @@ from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
-
 
 def segments_of(segment_ids: ArrayLike, num_segments: int | None) -> tuple[Any, int]:
     """The numbers of segments, and how many there are: one more than the largest, if that is known."""

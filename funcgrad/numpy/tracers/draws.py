@@ -17,8 +17,6 @@ from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, Number, Result, ShapeLike
 
-__all__ = ["drawing"]
-
 Draw = Callable[..., Any]
 
 

@@ -20,8 +20,6 @@ from funcgrad.tracing.guarded import cannot_raise, handles_inside, has_handler
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.types import Anything, Arrays, Index, Result, Tree
 
-__all__ = ["RAISING", "decorated", "under_errstate"]
-
 Function = Callable[..., Any]
 
 

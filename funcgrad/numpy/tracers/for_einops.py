@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 else:
     AbstractBackend = import_module("einops._backends").AbstractBackend
 
-__all__ = ["TensorBackend", "TracerBackend"]
-
 
 class TracerBackend(AbstractBackend):
     """What einops needs to do to a traced array, by NumPy's functions."""

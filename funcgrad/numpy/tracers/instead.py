@@ -20,8 +20,6 @@ from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike
 
-__all__ = ["instead_of"]
-
 # Open arrays are behind it, and most of NumPy's constructors.
 made_inside = Later("funcgrad.numpy.tracers.made_inside")
 

@@ -49,8 +49,6 @@ from funcgrad.tracing.refusals import counterpart, named_in_scipy, refused_by_sc
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Index, Result, Tree
 
-__all__ = ["array_method", "joiner", "made_for", "made_for_method"]
-
 Function = Callable[..., Any]
 
 CONVERTERS: dict[Any, Function] = {

@@ -17,8 +17,6 @@ from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
 from funcgrad.numpy.tracers.floating_errors import RAISING, decorated
 from funcgrad.source import installed_package
 
-__all__ = ["ASKED", "CONSTRUCTORS", "CONVERTED", "WHOLE", "is_compiled", "is_numpys", "matters"]
-
 _MAKERS: tuple[Any, ...] = (
     *(np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.arange, np.linspace, np.logspace),
     *(np.geomspace, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.tri, np.vander, np.diag),

@@ -14,8 +14,6 @@ import numpy as np
 from funcgrad.errors import TracerAssignmentError
 from funcgrad.source import Source, user_location
 
-__all__ = ["held_elsewhere", "seen_elsewhere"]
-
 HeldArray = np.ndarray[Any, Any]
 
 

@@ -15,8 +15,6 @@ from funcgrad.tracing.constants import is_constant
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import ArrayLike, Number, Result, Tree
 
-__all__ = ["DERIVED", "of_numbers"]
-
 DERIVED = REAL | COMPLEX
 """Ours by the function of `math` or `cmath`."""
 _OF_ITERABLES = frozenset({"dist", "fsum", "prod", "sumprod"})

@@ -27,22 +27,6 @@ from funcgrad.tracing.recorder import COPY_BELOW, Recorder, active_recorder, rec
 from funcgrad.tracing.tracer import Tracer, TracerMemory
 from funcgrad.types import Anything, Array, ArrayLike, DTypeLike, Index, Result, ShapeLike, Tree
 
-__all__ = [
-    "OpenArray",
-    "become_traced",
-    "before_write",
-    "changes_in_block",
-    "given_away",
-    "hand_out",
-    "has_traced",
-    "kinds_among",
-    "open_among",
-    "opened",
-    "plain",
-    "recorded_constant",
-    "seen_of",
-]
-
 _CLASS: Any = object.__dict__["__class__"]
 """Sets the class of an object whose class says that it has another."""
 

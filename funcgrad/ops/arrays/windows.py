@@ -20,16 +20,6 @@ from funcgrad.types import ArrayLike, Index, Number
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
 
-__all__ = [
-    "Window",
-    "difference",
-    "has_traced_bounds",
-    "interval_of",
-    "may_be_outside",
-    "natural_order",
-    "note_interval",
-    "window_of",
-]
 
 Interval = tuple[float, float]
 UNBOUNDED: Interval = (-math.inf, math.inf)

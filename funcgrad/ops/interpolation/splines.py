@@ -99,6 +99,3 @@ def filter_matrix(n: int, order: int, mode: str) -> Array:
     """The filter of so many elements, as a matrix."""
     ndimage: Any = import_module("scipy.ndimage")
     return ndimage.spline_filter1d(np.eye(n), order, 0, np.float64, mode)
-
-
-__all__ = ["SplineFilter"]

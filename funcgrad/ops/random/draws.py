@@ -238,19 +238,3 @@ sampled_logistic = SampledLogistic()
 sampled_log_ndtr = SampledSpecial("log_ndtr")
 sampled_ndtri_exp = SampledSpecial("ndtri_exp")
 sampled_cholesky = SampledCholesky()
-
-__all__ = [
-    "SampledCumSum",
-    "SampledProduct",
-    "SampledSoftmax",
-    "sampled_add",
-    "sampled_cholesky",
-    "sampled_exp",
-    "sampled_log",
-    "sampled_log1p",
-    "sampled_log_ndtr",
-    "sampled_logaddexp",
-    "sampled_logistic",
-    "sampled_ndtri_exp",
-    "sampled_sub",
-]

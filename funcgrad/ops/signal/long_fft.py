@@ -25,8 +25,6 @@ import numpy as np
 from funcgrad.processors import thread_count
 from funcgrad.types import Array
 
-__all__ = ["fft", "hermitian_fft", "real_fft", "splits"]
-
 LONG = 1 << 18
 """A line of fewer elements is not worth a second thread: starting one takes a tenth of a millisecond."""
 

@@ -36,8 +36,6 @@ from funcgrad.transforms.replay import inline
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.types import Anything, Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
-__all__ = ["dblquad", "nquad", "quad", "quad_vec", "tplquad"]
-
 Function = Callable[..., Any]
 
 ONE_BY_ONE = 32

@@ -41,8 +41,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
-__all__ = ["odeint", "solve_ivp"]
-
 Function = Callable[..., Any]
 
 NUMBER = Aval((), FLOAT)

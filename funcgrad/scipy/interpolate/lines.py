@@ -22,8 +22,6 @@ from funcgrad.scipy.interpolate.operands import (
 from funcgrad.scipy.interpolate.piecewise import moved
 from funcgrad.types import Array, ArrayLike, Option
 
-__all__ = ["interp1d"]
-
 DEGREES = {"zero": 0, "slinear": 1, "quadratic": 2, "cubic": 3}
 STEPS = ("nearest", "nearest-up", "previous", "next")
 

@@ -28,14 +28,6 @@ from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.types import Anything, Array, ArrayLike, Option, ScipyResult
 
-__all__ = [
-    "Akima1DInterpolator",
-    "CubicHermiteSpline",
-    "CubicSpline",
-    "PPoly",
-    "PchipInterpolator",
-]
-
 
 class PPoly:
     """A piecewise polynomial: ``sum(c[m, i] * (t - x[i]) ** (k - m))`` between ``x[i]`` and ``x[i + 1]``.

@@ -18,8 +18,6 @@ from funcgrad.scipy.originals import original
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.types import Array, ArrayLike, Option
 
-__all__ = ["LinearNDInterpolator", "NearestNDInterpolator", "RBFInterpolator", "griddata"]
-
 
 def root_of(square: ArrayLike) -> Array:
     """The square root, with a derivative of 0 at 0: even powers of a distance are smooth there."""

@@ -14,8 +14,6 @@ from funcgrad.scipy.optimize.minima import minimize_scalar
 from funcgrad.scipy.originals import known_value
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["make_smoothing_spline"]
-
 
 def make_smoothing_spline(
     x: ArrayLike, y: ArrayLike, w: ArrayLike = None, lam: ArrayLike = None, *, axis: int = 0

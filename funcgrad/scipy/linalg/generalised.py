@@ -19,8 +19,6 @@ from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.transforms.solved.solving import Solved
 from funcgrad.types import Array
 
-__all__ = ["generalised_pairs"]
-
 
 @dataclass(frozen=True)
 class Gauge(Method):

@@ -11,8 +11,6 @@ from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
 from funcgrad.scipy.linalg.reduced import adjoint
 from funcgrad.types import Array, ArrayLike, Arrays, Number
 
-__all__ = ["lstsq", "pinvh"]
-
 
 @checks_finite
 def lstsq(

@@ -13,8 +13,6 @@ from funcgrad.scipy.linalg.arguments import scipys
 from funcgrad.scipy.linalg.special_matrices import length_of, side_by_side
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["block_diag", "toeplitz"]
-
 
 def block_diag(*arrs: ArrayLike) -> Array:
     """The matrix with these matrices along its diagonal; a vector is a row.

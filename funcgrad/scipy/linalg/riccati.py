@@ -22,8 +22,6 @@ from funcgrad.scipy.linalg.reduced import adjoint, solve_discrete_lyapunov
 from funcgrad.scipy.linalg.systems import solve, solve_sylvester
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["solve_continuous_are", "solve_discrete_are"]
-
 Residual = Callable[..., Any]
 Moved = Callable[[Array, Array], Array]
 

@@ -15,8 +15,6 @@ from funcgrad.scipy.originals import known_value
 from funcgrad.source import Source, user_location
 from funcgrad.types import Array, ArrayLike, Number
 
-__all__ = ["null_space", "orth", "rq", "subspace_angles"]
-
 
 @checks_finite
 def rq(

@@ -16,8 +16,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.transforms.solved.method import Method, Programs
 from funcgrad.types import ArrayLike, Arrays
 
-__all__ = ["linear_sum_assignment"]
-
 
 @dataclass(frozen=True)
 class Assignment(Method):

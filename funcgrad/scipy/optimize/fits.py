@@ -34,8 +34,6 @@ from funcgrad.scipy.recorded import (
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
-__all__ = ["curve_fit", "least_squares", "leastsq", "lsq_linear", "nnls"]
-
 Function = Callable[..., Any]
 
 SMALLEST = 2.3e-16

@@ -21,8 +21,6 @@ from funcgrad.scipy.recorded import as_args, is_plain, real_scalar, real_vector,
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ExtraArguments, Number, Option, ScipyResult, Tree
 
-__all__ = ["minimize", "minimize_scalar"]
-
 Function = Callable[..., Any]
 
 WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")

@@ -18,8 +18,6 @@ from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
 from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 
-__all__ = ["fixed_point", "fsolve", "root"]
-
 Function = Callable[..., Any]
 
 ROUNDING = 1e-12

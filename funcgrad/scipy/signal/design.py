@@ -338,6 +338,3 @@ def firwin(
     left, right = bands[0]
     centre = 0.0 if passes else 1.0 if nyquist and len(bands) == 1 else 0.5 * (left + right)
     return h / fnp.sum(h * fnp.cos(np.pi * taps * centre))
-
-
-__all__ = ["bessel", "bilinear", "butter", "cheby1", "cheby2", "ellip", "firwin", "freqz"]

@@ -22,9 +22,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, DTypeLike, Foreign, Index, ShapeLike
 
-__all__ = ["Assembly", "dok_array", "dok_matrix", "lil_array", "lil_matrix"]
-
-
 scipys = originals_of("sparse")
 """SciPy's functions and classes by name."""
 

@@ -17,8 +17,6 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike, DTypeLike, Number, ShapeLike
 
-__all__ = ["dia_array", "dia_matrix", "diags", "diags_array", "from_diagonals", "joined", "spdiags"]
-
 scipys = originals_of("sparse")
 """SciPy's functions and classes by name."""
 

@@ -20,8 +20,6 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, DTypeLike, Index, Option, ShapeLike
 
-__all__ = ["SparseMatrix", "as_matrix", "coo_matrix", "csc_matrix", "csr_matrix", "isspmatrix", "of_kind"]
-
 
 class SparseMatrix(SparseArray):
     """A `SparseArray` with which ``*`` is the product of matrices.

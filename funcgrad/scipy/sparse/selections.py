@@ -13,8 +13,6 @@ from funcgrad.scipy.sparse.blocks import any_ours, part
 from funcgrad.scipy.sparse.matrices import as_matrix
 from funcgrad.types import Anything, Array, ArrayLike, Arrays
 
-__all__ = ["find", "permute_dims", "selected", "swapaxes", "tril", "triu"]
-
 scipys = originals_of("sparse")
 """SciPy's functions and classes by name."""
 

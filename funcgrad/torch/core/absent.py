@@ -12,8 +12,6 @@ from typing import Any, NoReturn
 
 from funcgrad.types import Anything, Device
 
-__all__ = ["QUIET", "Absent"]
-
 QUIET = [
     "device_count",
     "empty_cache",

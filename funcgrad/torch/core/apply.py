@@ -19,18 +19,6 @@ from funcgrad.types import ArrayLike, Arrays
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operands
 
-__all__ = [
-    "UNCHANGING",
-    "apply",
-    "apply_linear",
-    "apply_to",
-    "evaluated",
-    "make_node",
-    "needs_of",
-    "remembers",
-    "result",
-    "results",
-]
 
 _new = object.__new__
 

@@ -17,25 +17,6 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.types import Anything, ArrayLike
 
-__all__ = [
-    "ALIASES",
-    "ALL_DTYPES",
-    "NAMED_ONLY",
-    "TYPE_NAMES",
-    "complex_of",
-    "default_complex",
-    "dtype",
-    "number_in",
-    "numpy_dtype",
-    "promote",
-    "promote_all",
-    "real_of",
-    "torch_dtype",
-    "weak_dtype",
-    "without_its_dtype",
-    "without_their_dtypes",
-]
-
 
 class dtype:
     """A data type: ``torch.float32`` and its like.

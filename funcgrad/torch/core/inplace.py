@@ -31,16 +31,6 @@ from funcgrad.torch.core.views import (
 )
 from funcgrad.types import Anything, ArrayLike, DTypeLike
 
-__all__ = [
-    "assign",
-    "in_place",
-    "replace_in_base",
-    "require_apart",
-    "require_no_history",
-    "require_same_or_apart",
-    "require_writeable",
-]
-
 _MULTIPLE = (
     "Output {number} of {maker} is a view and is being modified inplace. This view is the output of a "
     "function that returns multiple views. Such functions do not allow the output views to be modified "

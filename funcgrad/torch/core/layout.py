@@ -13,8 +13,6 @@ import funcgrad as fg
 from funcgrad.extend import Tracer
 from funcgrad.types import Array, ArrayLike
 
-__all__ = ["copied", "filled_as", "laid_as", "laid_as_leaf", "own_copy"]
-
 
 def _lies_otherwise(x: ArrayLike) -> bool:
     """Whether an array is not in rows, and its order is one that a copy can have."""

@@ -8,17 +8,6 @@ from typing import Any
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.types import Tree
 
-__all__ = [
-    "Fixed",
-    "put_back",
-    "require_numbers",
-    "require_only_tensors",
-    "require_tensors_given",
-    "require_tensors_returned",
-    "taken_out",
-    "with_each",
-]
-
 
 def taken_out(x: Tree, found: list[Tensor]) -> Tree:
     """The tensors in nested containers, in order, and how to put others in their place."""

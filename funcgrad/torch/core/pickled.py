@@ -16,8 +16,6 @@ from typing import Any
 from funcgrad.torch.core.operand import Operands
 from funcgrad.types import Anything, ArrayLike
 
-__all__ = ["Name", "Writer", "inside", "read_pickle"]
-
 
 class Name:
     """A global name of a pickle: only looked up in a table."""

@@ -16,8 +16,6 @@ from funcgrad.types import Array, ArrayLike
 if TYPE_CHECKING:
     from funcgrad.torch.core.tensor import Tensor
 
-__all__ = ["OPTIONS", "set_printoptions", "tensor_text"]
-
 
 class Options:
     """How tensors are printed."""

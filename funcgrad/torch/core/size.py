@@ -6,8 +6,6 @@ from math import prod
 
 from funcgrad.types import Anything
 
-__all__ = ["Size"]
-
 
 class Size(tuple[int, ...]):
     """The shape of a tensor: a tuple of ints.

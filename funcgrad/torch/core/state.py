@@ -11,8 +11,6 @@ import numpy as np
 
 from funcgrad.types import Anything
 
-__all__ = ["MODES", "SEQUENCE", "SETTINGS", "Modes", "quiet"]
-
 
 class Modes(threading.local):
     """Whether histories are kept, per thread."""

@@ -18,8 +18,6 @@ from funcgrad.types import Anything, Arrays
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
 
-__all__ = ["register_module", "trace_of"]
-
 
 def trace_of(values: Operands) -> Recorder | None:
     """What identifies the trace that values belong to; None where none is traced."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MISSING_MODULES", "UNSUPPORTED", "missing_attribute", "reason_for", "unsupported"]
-
 _NUMPY = "values live in NumPy's memory on the CPU; leave the call out"
 UNSUPPORTED = {
     "cuda": f"there is no CUDA here: {_NUMPY}",

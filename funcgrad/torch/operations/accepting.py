@@ -15,8 +15,6 @@ from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.requiring import OF_ONE_DTYPE, UNDEFINED, require_kinds, with_one_dtype
 from funcgrad.types import Anything
 
-__all__ = ["APART", "EXACT_RESULTS", "FIRST_TENSORS", "ONE_TENSOR", "accepting"]
-
 _NUMBERS = ("alpha", "beta", "value")
 
 _CLAMP = (NotImplementedError, "clamp is not supported for complex types")

@@ -20,9 +20,6 @@ from funcgrad.torch.operations.pointwise.arithmetic import result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.types import Anything, Array, ShapeLike
 
-__all__ = ["STRIDED", "layout"]
-
-
 # -- questions --------------------------------------------------------------------------------------------
 
 

@@ -22,8 +22,6 @@ from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.accepting import APART, EXACT_RESULTS, FIRST_TENSORS, ONE_TENSOR, accepting
 from funcgrad.types import Anything
 
-__all__ = ["FUNCTIONS", "operation", "published", "take_out", "tensor_of", "with_out"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}

@@ -11,16 +11,6 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.types import Anything
 
-__all__ = [
-    "OF_ONE_DTYPE",
-    "UNDEFINED",
-    "kind_of",
-    "long_word",
-    "require_kinds",
-    "require_real",
-    "with_one_dtype",
-]
-
 _LONG_WORDS = {
     "Byte": "unsigned char",
     "Char": "signed char",

@@ -9,8 +9,6 @@ from typing import Any
 from funcgrad.torch.core.operand import Operand
 from funcgrad.types import Anything
 
-__all__ = ["RETURN_TYPES", "named"]
-
 RETURN_TYPES: dict[str, Any] = {}
 """The classes of results of several parts that were made, by name."""
 

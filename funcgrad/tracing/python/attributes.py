@@ -21,8 +21,6 @@ from funcgrad.tracing.python.operating import OPERATORS, is_theirs, method_of
 from funcgrad.tracing.python.owners import is_users
 from funcgrad.tracing.python.protocols import ATTRIBUTES, PROTOCOLS, SETS, setting, special
 
-__all__ = ["names_of_users", "note_classes_of", "read"]
-
 CONTAINERS_METHODS = frozenset(
     name for kind in (np.ndarray, list, dict, str, set, tuple, float) for name in dir(kind)
 ) - frozenset(["__call__", "__class__", "__init__", "dot", "copy", "astype", "flatten"])

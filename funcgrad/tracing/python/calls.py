@@ -40,8 +40,6 @@ from funcgrad.tracing.python.protocols import ASKED, ATTRIBUTES, asked_by_step, 
 from funcgrad.tracing.python.syntax import ProtocolRewriter
 from funcgrad.types import Anything
 
-__all__ = ["CallCache", "Twins"]
-
 Matters = Callable[[Any], bool]
 """Whether something may have to be called otherwise."""
 

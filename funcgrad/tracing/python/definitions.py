@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 from funcgrad.syntax import parsed
 
-__all__ = ["FUTURES", "Definition", "NoSource", "definition_of"]
-
 FUTURES = reduce(
     int.__or__, [getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names]
 )

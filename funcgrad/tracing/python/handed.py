@@ -11,8 +11,6 @@ from typing import Any
 
 from funcgrad.types import Anything
 
-__all__ = ["TAKE_FUNCTIONS", "handing", "needs_a_key"]
-
 Function = Callable[..., Any]
 
 TAKE_FUNCTIONS: frozenset[Function] = frozenset(

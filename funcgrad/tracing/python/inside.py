@@ -10,8 +10,6 @@ from typing import Any
 
 from funcgrad.types import Anything
 
-__all__ = ["INSIDE", "Inside"]
-
 
 def unchanged(x: object) -> Anything:
     """The argument."""

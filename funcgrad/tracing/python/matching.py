@@ -14,8 +14,6 @@ from typing import NamedTuple
 from funcgrad.tracing.python.escapes import PREFIX, assigned, at, attribute, name
 from funcgrad.tracing.python.names import COMPREHENSIONS, FUNCTIONS
 
-__all__ = ["with_matches_as_branches"]
-
 
 class Stays(Exception):
     """Raised where a pattern is none that compares values."""

@@ -17,20 +17,6 @@ from funcgrad.tracing.python.owners import is_users
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-__all__ = [
-    "BINARY",
-    "COMPARED",
-    "COMPARISONS",
-    "OPERATORS",
-    "PLAIN",
-    "UNARY",
-    "is_asked",
-    "is_theirs",
-    "is_users_operator",
-    "method_of",
-    "operated",
-]
-
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",

@@ -10,8 +10,6 @@ from types import CodeType
 from funcgrad.config import WHEN_PACKAGES_CHANGE, take_in
 from funcgrad.source import TOP, installed_package, is_library_code, library_files
 
-__all__ = ["is_of_package", "is_users", "take_in_package_of"]
-
 POLYNOMIALS = os.path.join("numpy", "polynomial", "")
 """NumPy's series are Python that calls NumPy: it is traced as the user's own would be."""
 

@@ -18,26 +18,6 @@ from typing import Any, TypeVar
 from funcgrad.tracing.python.operating import COMPARED, PLAIN, is_theirs, method_of, operated
 from funcgrad.types import Anything, Index
 
-__all__ = [
-    "ASKED",
-    "ATTRIBUTES",
-    "ENTERING",
-    "ITERATION",
-    "PROTOCOLS",
-    "SETS",
-    "SUBSCRIPTS",
-    "asked_by_step",
-    "asking",
-    "contained",
-    "entered",
-    "iterated",
-    "set_by_users",
-    "settable",
-    "setting",
-    "special",
-    "subscriptable",
-]
-
 Function = Callable[..., Any]
 T = TypeVar("T")
 Called = Callable[[Any], Any]

@@ -18,8 +18,6 @@ from funcgrad.tracing.python.protocols import (
     setting,
 )
 
-__all__ = ["ProtocolRewriter"]
-
 
 class ProtocolRewriter(ast.NodeTransformer):
     """Rewrites in place what stands before brackets, dots and bodies; counts what it has rewritten."""

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.tracing.primitive import Primitive
 
-__all__ = ["Outside", "views_outside"]
-
 _VIEWS = frozenset({"slice", "reshape", "permute"})
 
 

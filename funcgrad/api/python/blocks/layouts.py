@@ -15,8 +15,6 @@ from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-__all__ = ["changed_layouts", "note_layouts"]
-
 
 def note_layouts(given: Mapping[str, object], entry: Mapping[str, object], unknown: Collection[str]) -> None:
     """Have the arrays that a trip is given lie as those do that the loop begins with."""

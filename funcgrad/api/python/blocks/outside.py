@@ -14,15 +14,6 @@ from typing import Any, NamedTuple
 
 from funcgrad.api.python.blocks.recording import OuterWrite, Place, current_block
 
-__all__ = [
-    "CellPlace",
-    "GlobalPlace",
-    "check_names_changed_by",
-    "function_behind",
-    "names_of_cells",
-    "places_changed_by",
-]
-
 
 class CellPlace(Place):
     """A name of another function, by its cell."""

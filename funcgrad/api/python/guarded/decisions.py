@@ -17,8 +17,6 @@ from contextvars import ContextVar
 
 import numpy as np
 
-__all__ = ["are_noted", "note_comparison", "note_truth", "noted_decisions"]
-
 _NOTED: ContextVar[list[str] | None] = ContextVar("decisions", default=None)
 
 _SIGNS = {

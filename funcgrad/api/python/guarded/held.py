@@ -9,8 +9,6 @@ from typing import Any
 from funcgrad.api.python.blocks.recording import Place
 from funcgrad.types import Anything
 
-__all__ = ["Attributes", "Elements", "Name", "SetAttribute", "State"]
-
 
 class State:
     """Something that holds values, and the values that it held when it was first seen."""

@@ -37,20 +37,6 @@ from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Index
 
-__all__ = [
-    "Kept",
-    "held_by",
-    "is_held_still",
-    "keeping",
-    "note_array",
-    "note_attributes",
-    "note_called",
-    "note_elements",
-    "note_own",
-    "note_reachable",
-    "note_set",
-]
-
 T = TypeVar("T")
 DRAWN_OUTSIDE = (
     "Draw outside and pass the numbers as an argument, make the generator inside from a seed, "

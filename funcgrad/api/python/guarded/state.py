@@ -27,8 +27,6 @@ from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.errors import ConcretizationError
 from funcgrad.types import Anything
 
-__all__ = ["INSTEAD", "check_draw", "check_read", "check_seeded", "note_generator"]
-
 _DRAWING = frozenset(["rvs", "resample", "sample"])
 """Methods of SciPy's and pandas' that draw from the generator of all, or from one that they are given."""
 

@@ -25,8 +25,6 @@ from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-__all__ = ["GENERATORS", "GLOBAL_GENERATORS", "Watched", "met"]
-
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 GLOBAL_GENERATORS: tuple[Any, ...] = (
     np.random.normal.__self__,  # type: ignore[attr-defined]

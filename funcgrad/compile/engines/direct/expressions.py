@@ -26,8 +26,6 @@ from funcgrad.compile.language.values import (
 )
 from funcgrad.compile.language.word import Word
 
-__all__ = ["Expressions"]
-
 _WORDS = "funcgrad.compile.runtime.machine.words"
 
 

@@ -19,8 +19,6 @@ from funcgrad.compile.language.values import (
     promoted,
 )
 
-__all__ = ["NAMED", "call_named"]
-
 _INTRINSICS = (
     *("sqrt", "floor", "ceil", "trunc", "fabs", "copysign", "fma"),
     *("exp", "exp2", "log", "log2", "log10", "sin", "cos", "pow"),

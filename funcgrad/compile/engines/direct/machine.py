@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from funcgrad.compile.engines.direct.writer import Writer
 from funcgrad.compile.language.values import LLVM, Value, constant
 
-__all__ = ["MACHINE"]
-
 Handler = Callable[[Writer, Sequence[Value]], Value]
 _NOTHING = Value("none", "")
 

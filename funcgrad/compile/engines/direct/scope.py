@@ -25,8 +25,6 @@ from funcgrad.compile.language.values import (
     unified,
 )
 
-__all__ = ["MISSING", "Result", "Scope", "Shared", "assigned_in", "memory_type", "result_type"]
-
 Result = Type | tuple[Type, ...]
 """The type of what a function returns: a value, or several."""
 

@@ -26,8 +26,6 @@ from funcgrad.compile.language.values import (
 )
 from funcgrad.syntax import parsed
 
-__all__ = ["translate"]
-
 _RUN: tuple[Type, ...] = ("table", "sizes")
 _STAGE: tuple[Type, ...] = (*_RUN, "i64", "i64")
 _ANNOTATIONS = {"int": "i64", "float": "f64", "bool": "bool"}

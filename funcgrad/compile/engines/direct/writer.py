@@ -26,8 +26,6 @@ from funcgrad.compile.language.values import (
     width,
 )
 
-__all__ = ["Module", "Writer"]
-
 # Full-width vectors, where LLVM would halve them to keep older processors' clocks up.
 _ATTRIBUTES = 'nounwind "prefer-vector-width"="512" "no-trapping-math"="true"'
 

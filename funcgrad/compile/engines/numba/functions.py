@@ -16,18 +16,6 @@ from funcgrad.compile.engines.numba.kinds import SlotType, ViewType
 from funcgrad.compile.runtime.threads import imports
 from funcgrad.types import Foreign
 
-__all__ = [
-    "HELPER",
-    "Helper",
-    "HelperType",
-    "Source",
-    "Stage",
-    "StageType",
-    "call_helper",
-    "stage_address",
-    "typed_stage",
-]
-
 WORD, POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 HELPER = "a function of the same kernel"
 

@@ -14,8 +14,6 @@ from funcgrad.compile.language.pointers import Sizes, Table
 from funcgrad.compile.language.values import STORAGE, Type, View
 from funcgrad.types import Foreign
 
-__all__ = ["SizesType", "SlotType", "TableType", "ViewType", "kind_of", "known_of", "numba_type"]
-
 
 class TableType(types.Type):
     """The first argument of a kernel: so many pointers, each to memory of its own."""

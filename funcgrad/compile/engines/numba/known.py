@@ -41,8 +41,6 @@ from funcgrad.compile.language.values import Type
 from funcgrad.compile.language.word import Signature, Word
 from funcgrad.types import Foreign
 
-__all__ = ["known_to_numba"]
-
 TYPINGS, LOWERINGS = Typings(), Lowerings()
 INDEX = types.int64
 

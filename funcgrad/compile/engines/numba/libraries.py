@@ -11,8 +11,6 @@ from numba.core.runtime.nrt import rtsys
 
 from funcgrad.types import Foreign
 
-__all__ = ["KernelLibrary", "text_library"]
-
 
 class KernelLibrary(JITCodeLibrary):
     """Keeps modules as Numba made them: they are optimised once, together with all that they call."""

@@ -21,8 +21,6 @@ from funcgrad.compile.language.values import (
 )
 from funcgrad.types import Foreign
 
-__all__ = ["Lowering", "scoped"]
-
 POINTER = ir.IntType(8).as_pointer()
 _REALS = {"f32": ir.FloatType(), "f64": ir.DoubleType()}
 

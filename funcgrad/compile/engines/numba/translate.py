@@ -27,8 +27,6 @@ from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import Unsupported
 from funcgrad.types import Foreign, NumbaFunction
 
-__all__ = ["translate"]
-
 _DEFINITION = re.compile(r"^def (\w+)\(([^)]*)\)", re.MULTILINE)
 _HEAD = re.compile(r'^(define [^\n]*@"?([^"(\n]+)"?\([^\n]*?)\s*\n\{', re.MULTILINE)
 _SLOT = re.compile(r"\bp\[(\d+)\]")

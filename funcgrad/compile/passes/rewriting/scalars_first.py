@@ -13,8 +13,6 @@ from funcgrad.compile.passes.scheduling.views import MOVES
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.families import Pointwise
 
-__all__ = ["scalars_first"]
-
 
 def scalars_first(program: Program) -> Program:
     """An equal Program whose equations of numbers that need no array's loop stand before the others."""

@@ -23,8 +23,6 @@ from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.families import Pointwise
 from funcgrad.transforms.simplify import simplify_program
 
-__all__ = ["shifted_sums"]
-
 FEWEST_ELEMENTS = 4096
 """Below this the second pass reads what is still in the cache next to the processor."""
 

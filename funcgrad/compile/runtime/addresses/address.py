@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Address"]
-
 
 class Address(int):
     """Where a function of another library lies in this process, as a number like others.

@@ -20,15 +20,6 @@ import numpy as np
 from funcgrad.compile.runtime.addresses.address import Address
 from funcgrad.later import Later
 
-__all__ = [
-    "Routine",
-    "blas_threads",
-    "integer_type",
-    "lapack_routine",
-    "routine",
-    "set_blas_threads",
-]
-
 linalg = Later("scipy.linalg")
 
 _SPELLINGS = (

@@ -22,7 +22,6 @@ from funcgrad.types import Foreign, NumbaFunction, Tree
 if TYPE_CHECKING:
     from funcgrad.tree.treedef import TreeDef
 
-__all__ = ["address_of", "number_function"]
 
 carray: Any = getattr(numba, "carray")  # noqa: B009 - its type stubs leave it out
 pointer_to: Any = CPointer

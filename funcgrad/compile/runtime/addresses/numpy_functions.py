@@ -19,8 +19,6 @@ from funcgrad.compile.differs import Differs, say
 from funcgrad.compile.runtime.addresses.readable_memory import Memory
 from funcgrad.types import Anything
 
-__all__ = ["Handler", "NumpyFunctions", "numpy_functions"]
-
 NEW_FROM_DESCR, SCALAR, SET_HANDLER, GET_HANDLER = 94, 60, 304, 305
 POSITIONS = {
     "PyArray_NewFromDescr": "NEW_FROM_DESCR",

@@ -8,8 +8,6 @@ import sys
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Memory", "Unreadable"]
-
 
 class Unreadable(Exception):
     """An address at which this process has no memory."""

@@ -18,8 +18,6 @@ from funcgrad.compile.differs import say
 from funcgrad.compile.runtime.addresses.address import Address
 from funcgrad.types import Anything
 
-__all__ = ["function_of_number", "function_of_numbers"]
-
 FLAG = b", int __pyx_skip_dispatch"
 """An argument of some functions, for Cython's own calls; C ignores it."""
 

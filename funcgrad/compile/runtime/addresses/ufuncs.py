@@ -22,8 +22,6 @@ from funcgrad.compile.runtime.addresses.address import Address
 from funcgrad.compile.runtime.addresses.readable_memory import Memory, Unreadable
 from funcgrad.types import Anything, UfuncLike
 
-__all__ = ["Loop", "loop", "matrix_loop", "module_of"]
-
 
 class _Head(ctypes.Structure):
     """What a ufunc holds after the head that every Python object has."""

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Accept", "CallLayout", "Constant", "Input", "Left", "Output", "Scratch"]
-
 
 class Accept(enum.IntFlag):
     """The kinds of Python object that an input may be. All but ``ARRAY`` are for rank 0."""

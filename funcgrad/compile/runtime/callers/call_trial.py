@@ -17,8 +17,6 @@ from funcgrad.compile.runtime.callers.native_caller import make_native_caller
 from funcgrad.compile.runtime.machine.offsets import LARGE
 from funcgrad.compile.runtime.machine_code import Runtime
 
-__all__ = ["trial_difference"]
-
 ANY = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
 
 

@@ -12,8 +12,6 @@ from funcgrad.compile.runtime.callers.ctypes_caller import PlainCaller
 from funcgrad.compile.runtime.callers.native_caller import make_native_caller
 from funcgrad.compile.runtime.machine_code import Runtime, runtime, runtime_difference
 
-__all__ = ["make_caller", "trusted_runtime"]
-
 # Longer tables would not fit on the stack of a thread.
 _MOST_SLOTS = 4096
 

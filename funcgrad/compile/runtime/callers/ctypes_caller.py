@@ -14,8 +14,6 @@ import numpy as np
 
 from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Input, Left
 
-__all__ = ["PlainCaller"]
-
 _Entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _Stoppable = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _PYTHON_SCALARS: dict[type, Accept] = {

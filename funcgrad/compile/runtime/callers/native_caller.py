@@ -12,8 +12,6 @@ from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Inp
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import Runtime
 
-__all__ = ["make_native_caller"]
-
 _FASTCALL = 0x80
 _STORAGE = {"d": offsets.F64, "f": offsets.F32, "D": offsets.F64, "F": offsets.F32, "?": offsets.BOOL}
 _KINDS = {"i": offsets.SIGNED, "u": offsets.UNSIGNED}

@@ -16,8 +16,6 @@ import numpy as np
 from funcgrad.compile.runtime.addresses.readable_memory import Memory, Unreadable
 from funcgrad.compile.runtime.machine import objects
 
-__all__ = ["object_difference"]
-
 
 class Comparison(NamedTuple):
     """What one number led to, and what Python says."""

@@ -10,27 +10,6 @@ from typing import NoReturn
 
 from funcgrad.compile.language.external import External, Overload
 
-__all__ = [
-    "atomic_add",
-    "atomic_load",
-    "atomic_store",
-    "atomic_swap",
-    "compare_and_swap",
-    "function_address",
-    "pause",
-    "peek",
-    "peek_f64",
-    "peek_i32",
-    "peek_u8",
-    "poke",
-    "poke_f32",
-    "poke_f64",
-    "poke_i16",
-    "poke_i32",
-    "poke_u8",
-    "stack_space",
-]
-
 
 def _machine_only() -> NoReturn:
     raise TypeError("the run time's source is compiled, not run")

@@ -10,8 +10,6 @@ import numpy as np
 
 from funcgrad.torch.core.backward.history import Node
 
-__all__ = ["note_traceback", "require_no_nan", "warn_of_error"]
-
 
 def note_traceback(node: Node) -> None:
     """Keep the lines that led to this operation."""

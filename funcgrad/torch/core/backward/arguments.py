@@ -14,7 +14,6 @@ from funcgrad.types import Array, ArrayLike, Tree
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operand
 
-__all__ = ["NO_GRAD_FN", "inputs_of", "renamed", "roots_of"]
 
 NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 

@@ -13,8 +13,6 @@ from funcgrad.torch.core.state import quiet
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.types import Array, ArrayLike, Arrays
 
-__all__ = ["accumulate", "as_tensor", "hooked", "replaced", "retain", "summed"]
-
 
 def summed(a: Array, b: Array) -> Array:
     """The sum of two cotangents, arrays or tensors, without NumPy's warnings."""

@@ -22,8 +22,6 @@ from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method
 from funcgrad.types import Anything, ArrayLike, Arrays
 
-__all__ = ["Captures", "backward", "nodes_behind", "run_backward"]
-
 _by_sequence = attrgetter("seq")
 
 

@@ -12,21 +12,6 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.types import Anything, Result
 
-__all__ = [
-    "detect_anomaly",
-    "enable_grad",
-    "inference_mode",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "is_multithreading_enabled",
-    "no_grad",
-    "set_detect_anomaly",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-]
-
 
 class Mode:
     """A context manager that is also a decorator, with or without parentheses."""

@@ -25,20 +25,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = [
-    "FREED",
-    "AccumulateGrad",
-    "Extra",
-    "Node",
-    "Op",
-    "Output",
-    "changed_message",
-    "edge_node",
-    "edge_number",
-    "edge_of",
-    "node_method",
-    "op",
-]
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "

@@ -8,8 +8,6 @@ from typing import Any
 
 from funcgrad.types import Anything
 
-__all__ = ["RemovableHandle", "added_hook", "hook_name"]
-
 _IDS = count()
 
 

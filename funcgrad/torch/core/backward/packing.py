@@ -14,8 +14,6 @@ from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.types import Anything, Array
 
-__all__ = ["Packed", "disabled", "hooked", "once_packed", "pack", "pack_number", "pack_saved"]
-
 
 class Packed:
     """What a pack hook made of a value, and the hook that undoes it."""

@@ -17,8 +17,6 @@ from funcgrad.torch.core.backward.history import Node, Op
 from funcgrad.torch.core.operand import Operand
 from funcgrad.types import Anything, Array, ArrayLike, Arrays
 
-__all__ = ["Plan", "plan_for", "pointwise_mask"]
-
 Spec = tuple[tuple[int, ...], Any]
 
 

@@ -21,8 +21,6 @@ from funcgrad.torch.core.state import MODES, quiet
 from funcgrad.torch.core.tensor import Tensor, ndarray, wrap
 from funcgrad.types import ArrayLike
 
-__all__ = ["quick_backward"]
-
 _by_sequence = attrgetter("seq")
 _ONES: dict[Any, Any] = {}
 """Cotangents of results of one element; nobody writes into them."""

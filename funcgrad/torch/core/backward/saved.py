@@ -12,8 +12,6 @@ from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.types import Anything, Array
 
-__all__ = ["SavedTensor", "require_unchanged", "saved_names", "saved_tensors"]
-
 
 def require_unchanged(node: Node) -> None:
     """Raise RuntimeError if a saved value is gone or was changed in place."""

@@ -17,8 +17,6 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.types import Anything, ArrayLike, Arrays
 
-__all__ = ["pull", "python_pull", "tensor_pull", "zeros_like_spec"]
-
 BY_MASK = frozenset(
     f"{word}Backward{k}"
     for word in ("Max", "Min", "Amax", "Amin", "Clamp", "ClampMin", "ClampMax")

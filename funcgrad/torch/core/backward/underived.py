@@ -9,8 +9,6 @@ from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.types import Anything
 
-__all__ = ["underived"]
-
 
 class Underived(Node):
     """A node without a derivative."""

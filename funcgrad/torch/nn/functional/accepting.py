@@ -11,8 +11,6 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.types import Anything
 
-__all__ = ["of_tensors"]
-
 _TENSORS = ("Operand", "Operand | None")
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from funcgrad.torch.core.operand import Operand
 from funcgrad.types import Anything
 
-__all__ = ["NUMBERED", "with_number"]
-
 NUMBERED: dict[str, tuple[str, ...]] = {
     "binary_cross_entropy_with_logits": ("input", "target", "weight", "pos_weight", "reduction"),
     "cosine_embedding_loss": ("input1", "input2", "target", "margin", "reduction"),

@@ -14,8 +14,6 @@ from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.declared import Field
 from funcgrad.torch.nn.module import Module
 
-__all__ = ["Layer", "Windowed"]
-
 
 class Layer(Module):
     """A module whose declared fields are its options, which become attributes."""

@@ -17,8 +17,6 @@ from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Anything, Array, Arrays, AxisLike, Number
 
-__all__ = ["matmul"]
-
 
 def _matmul(x: Array, y: Array) -> Array:
     return np.matmul(x, y)

@@ -16,8 +16,6 @@ from funcgrad.torch.operations.registry import FUNCTIONS, operation
 from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, Arrays
 
-__all__ = ["householder_product", "lu_factor", "lu_factor_ex", "lu_of", "lu_solve", "solve_triangular"]
-
 
 def _require_pivots(pivot: bool) -> None:
     if not pivot:

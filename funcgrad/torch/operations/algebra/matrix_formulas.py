@@ -10,26 +10,6 @@ import numpy as np
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.types import Array, NormOrder, Option
 
-__all__ = [
-    "as_hermitian",
-    "cholesky",
-    "eig",
-    "eigh",
-    "eigvalsh",
-    "lower_read",
-    "matrix_exp_scaled",
-    "matrix_norm",
-    "multi_dot",
-    "of_lower",
-    "pinv",
-    "pseudo_inverse",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-]
-
 
 def solve(a: Array, b: Array, vector: bool) -> Array:
     """The solution of a system, or of one for a vector."""

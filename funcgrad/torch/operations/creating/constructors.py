@@ -15,8 +15,6 @@ from funcgrad.torch.operations.creating.data import array_from, finished, shape_
 from funcgrad.torch.operations.registry import FUNCTIONS, published
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
-__all__ = ["made_of"]
-
 
 def made_of(args: tuple[object, ...], dtype: np.dtype[Any]) -> Array:
     """The array that the old constructors make: of numbers as sizes, of a `Size`, or of data."""

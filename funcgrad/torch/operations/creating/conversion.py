@@ -25,8 +25,6 @@ from funcgrad.torch.operations.creating.data import require_cpu
 from funcgrad.torch.operations.registry import operation, published, tensor_of
 from funcgrad.types import Anything, Array, DTypeLike, Number
 
-__all__ = ["CPU", "device"]
-
 
 @published()
 class device:

@@ -14,7 +14,6 @@ from funcgrad.types import Anything, ArrayLike
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operand
 
-__all__ = ["rebuilt"]
 
 _NOT_A_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "

@@ -17,8 +17,6 @@ from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.torch.operations.registry import published
 from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, ShapeLike
 
-__all__ = ["array_from", "finished", "inferred_dtype", "require_cpu", "shape_of", "tensor"]
-
 
 def require_cpu(device: Device) -> None:
     """Raise RuntimeError for a device that is not here."""

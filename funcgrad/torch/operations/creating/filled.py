@@ -18,8 +18,6 @@ from funcgrad.torch.operations.creating.data import array_from, finished, shape_
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, Number, ShapeLike
 
-__all__ = ["arange"]
-
 
 def _filler(name: str, make: Callable[..., Any]) -> None:
     def filled(

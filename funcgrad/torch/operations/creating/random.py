@@ -25,9 +25,6 @@ from funcgrad.torch.operations.registry import FUNCTIONS, published
 from funcgrad.torch.operations.requiring import kind_of, long_word, require_kinds
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
-__all__ = ["Generator", "default_generator", "generator_of"]
-
-
 _SEEDS = range(-(1 << 63), 1 << 64)
 _STATE = np.dtype(
     [

@@ -13,8 +13,6 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Words"]
-
 Array: TypeAlias = npt.NDArray[Any]
 Kind: TypeAlias = np.dtype[Any]
 Shape: TypeAlias = tuple[int, ...]

@@ -19,8 +19,6 @@ from funcgrad.torch.operations.places.scattering import added_at, where_indices
 from funcgrad.torch.operations.registry import operation
 from funcgrad.types import Anything, Array, DTypeLike, Index, Number
 
-__all__ = ["combined"]
-
 _BEGIN = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.inf}
 _COMBINE = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 

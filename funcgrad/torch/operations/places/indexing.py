@@ -26,8 +26,6 @@ from funcgrad.torch.operations.places.parts import ALIAS, SELECT, SLICE
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.types import Anything, Array, Arrays, Index, ShapeLike
 
-__all__ = ["as_index", "getitem", "setitem"]
-
 _UNSQUEEZED = Op("UnsqueezeBackward0", SLICE.function)
 
 

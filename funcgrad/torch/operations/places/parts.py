@@ -16,9 +16,6 @@ from funcgrad.torch.core.views import view_outputs, viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 from funcgrad.types import Anything, Array, Index, Number, ShapeLike
 
-__all__ = ["ALIAS", "SELECT", "SLICE"]
-
-
 # -- parts ------------------------------------------------------------------------------------------------
 
 

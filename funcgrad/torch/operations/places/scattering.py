@@ -21,9 +21,6 @@ from funcgrad.torch.operations.registry import FUNCTIONS, operation
 from funcgrad.torch.operations.requiring import kind_of, long_word
 from funcgrad.types import Array, DTypeLike, Index, Number, ShapeLike
 
-__all__ = ["added_at", "where_indices"]
-
-
 # -- along a dimension ------------------------------------------------------------------------------------
 
 

@@ -26,8 +26,6 @@ from funcgrad.torch.operations.pointwise.arithmetic import (
 from funcgrad.torch.operations.registry import operation, published
 from funcgrad.types import Anything, Array, DTypeLike
 
-__all__ = ["compared"]
-
 
 def compared(function: Callable[..., Any], x: Operand, y: Operand, cast: bool = True) -> Tensor:
     """A function of two operands whose result is not differentiable."""

@@ -27,8 +27,6 @@ from funcgrad.torch.operations.pointwise.arithmetic import (
 from funcgrad.torch.operations.registry import FUNCTIONS, operation
 from funcgrad.types import Array, DTypeLike, Number
 
-__all__ = ["ADD", "DIV", "MUL", "SUB", "power"]
-
 
 def _refuse_bool_sub(a: Array, b: Array, dtype: np.dtype[Any]) -> None:
     if dtype.kind != "b":

@@ -14,8 +14,6 @@ from funcgrad.torch.operations.pointwise.rows import Row, of_two, publish
 from funcgrad.torch.operations.registry import operation
 from funcgrad.types import Array, Arrays
 
-__all__ = ["logaddexp_of"]
-
 
 def _fmax(x: Array, y: Array) -> Array:
     # Of two equal numbers the first one has the derivative, as in PyTorch.

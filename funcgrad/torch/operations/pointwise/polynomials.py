@@ -11,8 +11,6 @@ from funcgrad.torch.operations.pointwise.rows import as_floating
 from funcgrad.torch.operations.registry import FUNCTIONS, tensor_of
 from funcgrad.types import Array, Option
 
-__all__ = ["POLYNOMIALS"]
-
 Step = Callable[[Any, int, Any, Any], Any]
 
 

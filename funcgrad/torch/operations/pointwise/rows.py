@@ -18,8 +18,6 @@ from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, Binary, ope
 from funcgrad.torch.operations.registry import operation
 from funcgrad.types import Array
 
-__all__ = ["Row", "as_floating", "of_one", "of_two", "publish", "unary"]
-
 _new = object.__new__
 
 

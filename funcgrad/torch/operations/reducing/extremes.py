@@ -13,8 +13,6 @@ from funcgrad.torch.operations.registry import FUNCTIONS, operation
 from funcgrad.torch.operations.results import named
 from funcgrad.types import Array, Arrays, AxisLike, Index
 
-__all__ = ["taken_at"]
-
 
 def _require_elements(x: Tensor, name: str) -> None:
     if not x._value.size:

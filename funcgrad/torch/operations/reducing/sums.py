@@ -18,8 +18,6 @@ from funcgrad.torch.operations.pointwise.arithmetic import F32
 from funcgrad.torch.operations.registry import operation
 from funcgrad.types import Anything, Array, AxisLike, DTypeLike
 
-__all__ = ["chosen_dtype", "mean_of"]
-
 
 def chosen_dtype(dtype: DTypeLike, x: Tensor, *, widen: bool = False) -> np.dtype[Any]:
     """The dtype of a reduction: the one given, int64 for integers, else the tensor's."""

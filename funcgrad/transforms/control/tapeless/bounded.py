@@ -23,8 +23,6 @@ from funcgrad.transforms.control.sweeps import Sweep, Sweeps
 from funcgrad.transforms.replay import inline, inputs_of, transforming
 from funcgrad.transforms.simplify import simplify_program
 
-__all__ = ["Apart", "is_worth_it", "most_trips", "taken_apart"]
-
 _COUNT = Aval((), np.dtype(np.int64))
 _PACED = frozenset({"add", "sub", "mul", "cast"})
 """What changes with the trips at a steady pace, of what does and something that is the same on all."""
