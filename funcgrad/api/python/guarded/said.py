@@ -28,8 +28,6 @@ from funcgrad.tracing.recorder import Recorder, active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Tree
 
-__all__ = ["say_what_was_reached", "saying"]
-
 LOGGED = frozenset(["critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning"])
 """Methods of loggers, and functions of `logging`, that say something."""
 
