@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.compile.runtime.executable import compiled
+from funcgrad.ops.linalg.cholesky import LARGE
 from funcgrad.ops.linalg.triangular import TriangularSolve
 
 SIZES = (1, 2, 5, 17, 70)
@@ -289,3 +290,50 @@ def test_what_a_loop_reads_in_every_trip_is_not_factored_in_place(rng: np.random
         return fg.scan(step, b @ a, np.arange(4.0))
 
     assert_native_and_equal(steps, a, b)
+
+
+# -- gradients through large factors, which have an algorithm of their own ---------------------------------
+
+
+def composed_gradient(a: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The gradient of ``sum(cholesky(a) * weights)``, by whole products and solutions."""
+    factor = np.linalg.cholesky(a)
+    inner = factor.T @ np.tril(weights)
+    inverse = np.linalg.inv(factor)
+    full = inverse.T @ (np.tril(inner) + np.tril(inner, -1).T) @ inverse
+    return np.tril(full) - 0.5 * np.diag(np.diag(full))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize("n", [LARGE, 333])
+def test_gradient_of_a_large_factor(n: int, dtype: Any, rng: np.random.Generator) -> None:
+    a, weights = positive(rng, n, n, dtype=dtype), rng.standard_normal((n, n)).astype(dtype)
+
+    def slope(a: Any, weights: Any) -> Any:
+        return fg.grad(lambda a: np.sum(np.linalg.cholesky(a) * weights))(a)
+
+    assert_native_and_equal(slope, a, weights, tolerance=TOLERANCES[dtype])
+    wanted = composed_gradient(a.astype(np.float64), weights.astype(np.float64))
+    np.testing.assert_allclose(fg.jit(slope)(a, weights), wanted, atol=TOLERANCES[dtype], rtol=1e-3)
+
+
+def test_gradients_of_large_factors_in_a_loop(rng: np.random.Generator) -> None:
+    stack, weights = positive(rng, 2, LARGE, LARGE), rng.standard_normal((LARGE, LARGE))
+    one = fg.grad(lambda a: np.sum(np.linalg.cholesky(a) * weights))
+    many = fg.jit(lambda stack: fg.lax.map(one, stack))(stack)
+    np.testing.assert_allclose(many, [composed_gradient(a, weights) for a in stack], rtol=1e-8, atol=1e-10)
+
+
+def test_second_derivative_through_a_large_factor(rng: np.random.Generator) -> None:
+    a, along = positive(rng, LARGE, LARGE), rng.standard_normal((LARGE, LARGE))
+    along = along + along.T
+
+    def f(a: Any) -> Any:
+        return np.sum(np.linalg.cholesky(a) ** 3)
+
+    step = 1e-5
+    slopes = [fg.grad(f)(a + t * along) for t in (-step, step)]
+    found = fg.jvp(fg.grad(f), (a,), (along,))[1]
+    np.testing.assert_allclose(found, (slopes[1] - slopes[0]) / (2 * step), rtol=1e-5, atol=1e-5)
+    again = fg.grad(lambda a: np.sum(fg.jvp(f, (a,), (along,))[1]))(a)
+    np.testing.assert_allclose(again, found, rtol=1e-9, atol=1e-9)

@@ -18,6 +18,7 @@ from funcgrad.ops.elementwise.floats import Exponent, Fraction, Heaviside, Ldexp
 from funcgrad.ops.elementwise.rounding import Gcd, Lcm
 from funcgrad.ops.elementwise.special import Sinc
 from funcgrad.ops.linalg.banded import SolveBanded
+from funcgrad.ops.linalg.cholesky import Cholesky, CholeskyCotangent
 from funcgrad.ops.linalg.determinants import CofactorsAlong, Det, DetWithCofactors, SlogDet
 from funcgrad.ops.linalg.functions import MatrixFunction, MatrixPower
 from funcgrad.ops.linalg.general import Eig, Eigvals
@@ -29,7 +30,7 @@ from funcgrad.ops.linalg.singular import InverseSums, InverseValues, Pinv, Svd, 
 from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, InverseGaps
 from funcgrad.ops.linalg.sylvester import PolarFactor, SolveSylvester
 from funcgrad.ops.linalg.systems import Inv, LuFactors, SolveFactored
-from funcgrad.ops.linalg.triangular import Cholesky, TriangularSolve
+from funcgrad.ops.linalg.triangular import TriangularSolve
 from funcgrad.ops.random.draws import SampledCholesky, SampledProduct
 from funcgrad.ops.specials.elliptic import EllipticByParameter
 from funcgrad.ops.specials.errors import DawsnDerivative, ErfcxDerivative
@@ -97,6 +98,7 @@ def template(*texts: str) -> Maker:
 
 MAKERS: dict[type, Maker] = {
     Cholesky: template("np.linalg.cholesky({0})"),
+    CholeskyCotangent: template("gradient_by_factor({0}, {1})"),
     Inv: template("np.linalg.inv({0})"),
     Det: template("np.linalg.det({0})"),
     DetWithCofactors: template("np.linalg.det({0})", "cofactors({0})"),

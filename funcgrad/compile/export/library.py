@@ -326,6 +326,17 @@ def substituted(a, b, lower, unit):
     return x
 
 
+def gradient_by_factor(factor, change):
+    """The gradient by the lower triangle of a matrix, from that by its Cholesky factor."""
+    inner = np.dot(factor.T, np.tril(change))
+    across = np.ascontiguousarray(factor.T)
+    turned = substituted(across, np.tril(inner) + np.tril(inner, -1).T, False, False)
+    outer = np.tril(substituted(across, turned.T, False, False))
+    for i in range(outer.shape[0]):
+        outer[i, i] *= 0.5
+    return outer
+
+
 def put_vector(out, x):
     """Write one array into another."""
     if x.size != out.size:

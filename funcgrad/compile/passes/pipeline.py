@@ -33,6 +33,7 @@ from funcgrad.compile.lower.linear_algebra import (
     banded_systems,
     contractions,
     decompositions,
+    factor_gradients,
     factorizations,
     pivoted_factors,
     small_matrices,
@@ -59,6 +60,7 @@ from funcgrad.transforms.simplify import simplify_program
 LOWERED_BY = (
     *(axis_positions, banded_systems, contractions, control, convolutions, cumulative, decompositions, draws),
     *(
+        factor_gradients,
         factorizations,
         fourier,
         gamma_paths,

@@ -27,7 +27,8 @@ from funcgrad.ops.arrays.movement import take_axis
 from funcgrad.ops.arrays.structure import aval, broadcast, cast, reduce_sum, shape_of
 from funcgrad.ops.elementwise.arithmetic import div, mul
 from funcgrad.ops.elementwise.comparison import greater, not_equal
-from funcgrad.ops.linalg import general, singular, spectra, triangular
+from funcgrad.ops.linalg import general, singular, spectra
+from funcgrad.ops.linalg.cholesky import cholesky as cholesky_factor
 from funcgrad.ops.linalg.matrices import adjoint, from_triangle
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.reducing.reductions import ReduceAny
@@ -58,7 +59,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
         return np.linalg.cholesky(a, upper=upper)
     (x,) = operands
     x = factorable("cholesky", adjoint(x) if upper else x)
-    factor = triangular.cholesky.bind(x)
+    factor = cholesky_factor.bind(x)
     return adjoint(factor) if upper else factor
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.ir.avals import Aval
+from funcgrad.ops.linalg.cholesky import Cholesky
 from funcgrad.ops.linalg.matrices import OnStacks, check_matrices, refusals
 from funcgrad.ops.linalg.systems import Inv, LuFactors
-from funcgrad.ops.linalg.triangular import Cholesky
 from funcgrad.tracing.primitive import Primitive
 from funcgrad.tracing.samples import Sample, fixed
 from funcgrad.types import Array

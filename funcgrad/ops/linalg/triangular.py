@@ -11,20 +11,13 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.structure import real_products
-from funcgrad.ops.elementwise.arithmetic import mul, neg, sub
+from funcgrad.ops.elementwise.arithmetic import neg, sub
 from funcgrad.ops.linalg.matrices import (
     OnStacks,
     Triangle,
-    check_matrices,
-    conjugate,
-    diagonal,
-    diagonal_matrix,
     flipped,
-    from_triangle,
-    lower_part,
     matrix_by_matrix,
     product,
-    refusals,
 )
 from funcgrad.ops.linalg.systems import (
     check_right_hand_sides,
@@ -34,7 +27,7 @@ from funcgrad.ops.linalg.systems import (
 )
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
-from funcgrad.types import AnyPrimitive, Array
+from funcgrad.types import Array
 
 FEW_ROWS = 32
 """Up to this size a stack of triangular matrices is substituted row by row for all of them at once."""
@@ -140,46 +133,6 @@ def substituted(a: Array, b: Array, lower: bool, unit: bool) -> Array:
     return x
 
 
-class Cholesky(OnStacks):
-    """The lower triangular ``l`` with ``l @ l^H == a`` and a positive diagonal; reads the lower triangle.
-
-    The other one does not matter, neither of the matrix nor of a tangent: gradients are lower triangles.
-    """
-
-    name = "cholesky"
-    cubic = 1 / 3
-
-    def infer(self, *avals: Aval) -> Aval:
-        check_matrices(self.name, avals[0], square=True)
-        return avals[0].strong
-
-    def evaluate(self, *values: Array) -> Array:
-        return np.linalg.cholesky(values[0])
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        factor = self.bind(*primals)
-        inner = divided_left(factor, from_triangle(tangents[0]))
-        inner = flipped(divided_left(conjugate(factor), flipped(inner)))
-        half = sub(lower_part(inner), mul(diagonal_matrix(diagonal(inner)), 0.5))
-        return factor, product(factor, half)
-
-    @classmethod
-    def samples(cls) -> Sequence[Any]:
-        return tuple([Sample(normal(*s), through=of_positive) for s in ((3, 3), (2, 2, 2))])
-
-    @classmethod
-    def error_samples(cls) -> Sequence[Any]:
-        return refusals()
-
-
 def divided_left(factor: Array, b: Array) -> Array:
     """``factor^-1 @ b`` for a lower triangular factor."""
     return TriangularSolve(True, False, False).bind(factor, b)
-
-
-def of_positive(primitive: AnyPrimitive, x: Array) -> Array:
-    """The primitive on a Hermitian positive definite matrix made of any."""
-    return primitive.bind(product(x, flipped(conjugate(x))) + np.eye(x.shape[-1], dtype=x.dtype))
-
-
-cholesky = Cholesky()

@@ -25,7 +25,7 @@ from funcgrad.ops.elementwise.elementary import exp, log, log1p
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import logistic
 from funcgrad.ops.families import added
-from funcgrad.ops.linalg.triangular import Cholesky
+from funcgrad.ops.linalg.cholesky import Cholesky
 from funcgrad.ops.reducing.cumulative import CumSum
 from funcgrad.ops.reducing.folds import ROUNDED
 from funcgrad.ops.reducing.softmax import Softmax

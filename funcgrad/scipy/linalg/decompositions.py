@@ -16,7 +16,8 @@ from funcgrad.ops.arrays.sorting import ArgSort
 from funcgrad.ops.arrays.structure import aval, broadcast, cast, shape_of
 from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.elementwise.complexes import complex_dtype
-from funcgrad.ops.linalg import general, singular, spectra, triangular
+from funcgrad.ops.linalg import general, singular, spectra
+from funcgrad.ops.linalg.cholesky import cholesky as cholesky_factor
 from funcgrad.ops.linalg.lu import Lu, PivotOrder, rows_taken, unit_lower
 from funcgrad.ops.linalg.matrices import (
     adjoint,
@@ -54,7 +55,7 @@ def cholesky(
     if operands is None:
         return scipys("cholesky")(a, lower, check_finite=check_finite)
     (x,) = operands
-    factor = triangular.cholesky.bind(factorable("cholesky", x if lower else adjoint(x)))
+    factor = cholesky_factor.bind(factorable("cholesky", x if lower else adjoint(x)))
     return factor if lower else adjoint(factor)
 
 
@@ -257,7 +258,7 @@ def eigh(
     x, *other = [matrix if lower else adjoint(matrix) for matrix in operands]
     require_square("eigh", x)
     if other:
-        factor = triangular.cholesky.bind(factorable("cholesky", other[0]))
+        factor = cholesky_factor.bind(factorable("cholesky", other[0]))
         x = reduced(x, factor)
     if eigvals_only:
         return part_of(spectra.eigvalsh.bind(x), subset_by_index)

@@ -30,12 +30,12 @@ from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.compile.runtime.addresses.ufuncs import matrix_loop, module_of
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation
+from funcgrad.ops.linalg.cholesky import Cholesky
 from funcgrad.ops.linalg.determinants import Det, SlogDet
 from funcgrad.ops.linalg.general import Eig, Eigvals
 from funcgrad.ops.linalg.orthogonal import Qr
 from funcgrad.ops.linalg.singular import Svd, Svdvals
 from funcgrad.ops.linalg.spectra import Eigh, Eigvalsh, SquareOfOpenGaps
-from funcgrad.ops.linalg.triangular import Cholesky
 from funcgrad.ops.random.draws import SampledCholesky, SampledProduct
 from funcgrad.types import AnyPrimitive
 
