@@ -15,6 +15,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks import items
 from funcgrad.api.python.blocks.branches import condition, recorded_choice
 from funcgrad.api.python.blocks.cells import is_undecided
+from funcgrad.api.python.blocks.numbered import ITERTOOLS
 from funcgrad.api.python.blocks.recording import current_block, note_made
 from funcgrad.api.python.changing import advanced
 from funcgrad.api.python.elements import element_of
@@ -395,6 +396,7 @@ BUILTINS: dict[Any, Any] = {
     builtins.sorted: in_order,
     np.ndindex: items.positions,
     np.ndenumerate: items.elements,
+    **ITERTOOLS,
     **KINDS,
 }
 """What is called instead of a builtin."""

@@ -31,6 +31,7 @@ from funcgrad.api.python.blocks.carried import FirstTripDiffers, Loop
 from funcgrad.api.python.blocks.cells import State, is_undecided, listed
 from funcgrad.api.python.blocks.known import known_loop
 from funcgrad.api.python.blocks.loops import INDEX, Items, repeated
+from funcgrad.api.python.blocks.numbered import numbered, of_numbers_alone
 from funcgrad.api.python.blocks.outside import check_names_changed_by
 from funcgrad.api.python.blocks.plain_while import MOST_FIRST_TRIPS, counted_while
 from funcgrad.api.python.blocks.recording import Place, current_block, note_made, refuse_change
@@ -180,7 +181,7 @@ class Hooks(KeepsNotes, AsksUsers):
             return self._class(function)
         again = recordable(function, self)
         if is_generator(again):
-            again = noting(again, note_own)
+            again = noting(of_numbers_alone(function, again) if kind is FunctionType else again, note_own)
         found = self._instead_of(function) if again is function else None
         return again if found is None else found
 
@@ -403,7 +404,7 @@ class Hooks(KeepsNotes, AsksUsers):
         after: Sequence[str],
     ) -> None:
         """``for item in iterable: body(item)``, while ``goes_on()``"""
-        iterable = self.gone_over(iterable)
+        iterable = numbered(self.gone_over(iterable), goes_on is not None)
         if not items.recordable_items(iterable):
             for item in self.gone_through(iterable):
                 body(item)

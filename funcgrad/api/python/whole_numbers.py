@@ -18,7 +18,7 @@ from funcgrad.ir.program import Program
 from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
-    from funcgrad.api.python.blocks.loops import Trip
+    from funcgrad.api.python.blocks.loops import Items, Trip
     from funcgrad.tracing.recorder import Recorder
 
 
@@ -72,8 +72,8 @@ class Step(NamedTuple):
     operands: tuple[int, ...]
 
 
-def outgrows(trip: Trip, first: int, trips: int) -> bool:
-    """Whether a trip of the loop has a whole number of Python's that 64 bits do not hold."""
+def outgrows(trip: Trip, first: int, trips: int, items: Items | None = None) -> bool:
+    """Whether a trip of the loop over these items has a whole number of Python's that 64 bits do not hold."""
     recorder = trip.traced.recorder
     if trip.has_list_of_whole_numbers and any(may_grow(*x) for x in operations(recorder)):
         return True
@@ -86,13 +86,14 @@ def outgrows(trip: Trip, first: int, trips: int) -> bool:
     if any(type(x) is int and not fits(x) for x in starts.values()):
         return True
     known = {index: number_of(x) for index, x in recorder.values.items() if is_whole(recorder.avals[index])}
-    steps, growing, by_carry = plan_of(recorder, set(starts))
+    rows = dict(enumerate(items.rows, carry.stop)) if items is not None and items.whole else {}
+    steps, growing, by_carry = plan_of(recorder, {*starts, *rows})
     if not growing:
         return False
     after = {k: trip.traced.outputs[k] for k in starts}
     numbers = range(first, first + trips) if by_carry else (first, first + trips - 1)
     for number in numbers[: MOST_STEPS // len(steps)]:
-        env = {**known, **starts, 0: number}
+        env = {**known, **starts, 0: number, **{k: int(row[number]) for k, row in rows.items()}}
         for step in steps:
             operands = [env.get(k) for k in step.operands]
             if None in operands:

@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.cells import is_undecided
 from funcgrad.api.python.blocks.loops import Items
+from funcgrad.api.python.blocks.numbered import Numbers, taken
 from funcgrad.api.python.blocks.recording import note_made
 from funcgrad.errors import DtypeError, TracedBranchError
 from funcgrad.ops.arrays.windows import interval_of, note_interval
@@ -139,7 +140,7 @@ def traced_range(*bounds: Number) -> object:
     return TracedRange(start, stop, step)
 
 
-_RECORDABLE = (builtins.range, TracedRange, Zipped, Reversed, Positions)
+_RECORDABLE = (builtins.range, TracedRange, Zipped, Reversed, Positions, Numbers)
 
 
 def recordable_items(x: object) -> bool:
@@ -158,6 +159,7 @@ def zipped(*parts: object, strict: bool = False) -> object:
 
 def enumerated(iterable: Iterable[Any], start: Number = 0) -> object:
     """``enumerate``, which can be recorded where its argument can."""
+    iterable = taken(iterable)
     return (
         Zipped([iterable], start)
         if recordable_items(iterable)
@@ -183,7 +185,7 @@ def items_of(x: Anything) -> Items:
         return Items(x.length(), (), x.item())
     if isinstance(x, Tracer | np.ndarray):
         return Items(x.shape[0], (x,), lambda k, rows: rows[0])
-    if isinstance(x, Positions):
+    if isinstance(x, Positions | Numbers):
         return x.items()
     if isinstance(x, Reversed):
         return reversed_items(x.whole)
@@ -230,7 +232,7 @@ def joined_items(inner: Sequence[Items], counts_from: object) -> Items:
 
 def known_length(x: object) -> int | None:
     """The number of items where it is known."""
-    if isinstance(x, builtins.range | Tracer | np.ndarray):
+    if isinstance(x, builtins.range | Tracer | np.ndarray | Numbers):
         return len(x)
     if isinstance(x, Positions):
         return int(np.prod(x.shape))

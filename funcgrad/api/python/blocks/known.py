@@ -126,7 +126,7 @@ def prepare(
         trip, ready = prepare_while_with_trip(hooks, loop, entry, found, length, goes_on, first)
     else:
         trip, ready = counted(loop, entry, found, first, length - first)
-        if not hooks.whole_numbers_wrap and outgrows(trip, first, length - first):
+        if not hooks.whole_numbers_wrap and outgrows(trip, first, length - first, found):
             note(hooks, loop, f"unrolled, {length} trips: a whole number in it outgrows 64 bits, or is none")
             return None
     operations = operations_of(trip) * (length - first)

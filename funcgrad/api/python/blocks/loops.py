@@ -212,6 +212,8 @@ class Items(NamedTuple):
     """``item(k, rows)``: what the target of the loop is bound to in trip k."""
     copied: tuple[Any, ...] = ()
     """Arrays of which the rows may be copies."""
+    whole: bool = False
+    """Whether the rows are whole numbers of Python's."""
 
 
 def counted(
@@ -226,7 +228,7 @@ def counted(
         loop, entry = with_objects(given, before, [*appended.others, *appended.last])
         arrays = [asoperand(x) for x in items.rows]
         row_avals = [aval_of_leaf(x) for x in arrays]
-        rows = [a.with_shape(a.shape[1:]) for a in row_avals]
+        rows = [INDEX if items.whole else a.with_shape(a.shape[1:]) for a in row_avals]
 
         def run(lead: list[Tracer], row: list[Tracer]) -> list[Any]:
             before = [x._index for x in row]
