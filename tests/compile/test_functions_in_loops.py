@@ -14,7 +14,7 @@ import pytest
 import funcgrad as fg
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.rewriting.expand import expand
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.passes.segments import segments_of
 from funcgrad.ir.program import Program
 from funcgrad.transforms.simplify import simplify_program

@@ -14,7 +14,7 @@ from lawbook.numerics import assert_close
 from standalone import run_standalone
 
 from funcgrad.compile.export.bodies import program_module
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.tracing.primitive import Primitive
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -22,7 +22,7 @@ from lawbook.cases import Case, cases
 import funcgrad as fg
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.pipeline import rewritten
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.passes.segments import segments_of
 from funcgrad.errors import FuncgradError
 from funcgrad.extend import call_program

@@ -24,7 +24,7 @@ from funcgrad.compile.export.portable import portable_text
 from funcgrad.compile.export.sizes import generalised, without_numbers
 from funcgrad.compile.export.threads import Division
 from funcgrad.compile.passes.pipeline import rewritten
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program, Var

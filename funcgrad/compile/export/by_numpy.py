@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.elementwise.arithmetic import Reciprocal

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation

@@ -29,8 +29,9 @@ from funcgrad.compile.passes.arranging.dividing import CHUNKS
 from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.pipeline import NAMES_OF_KERNELS, inputs_defined, rewritten, scheduled
 from funcgrad.compile.passes.rewriting.uses import count_uses
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.passes.scheduling.nests import Let, Nest
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ir.text.numpy_source import number_source, scalar_type

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from funcgrad.compile.emit.statements import Writer
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.ops.interpolation.splines import SplineFilter
 from funcgrad.ops.linalg.failing import HasNoFactor

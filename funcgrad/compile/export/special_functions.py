@@ -14,7 +14,7 @@ from importlib import import_module
 
 import numpy as np
 
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.specials.table import TABLE, Special
 

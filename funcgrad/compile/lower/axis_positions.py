@@ -10,7 +10,8 @@ from contextlib import ExitStack
 
 from funcgrad.compile.emit.statements import Writer, combination
 from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.sorting import AddAlongAxis, TakeAlongAxis

@@ -27,10 +27,11 @@ from funcgrad.compile.lower.held_programs import (
 from funcgrad.compile.lower.trips.independent import kept_by_trips
 from funcgrad.compile.lower.trips.lanes import emit_lanes, lanes_of
 from funcgrad.compile.lower.trips.shared import Trips, write_shared
+from funcgrad.compile.passes.scheduling.lowerings import lowers
 from funcgrad.compile.passes.scheduling.nests import Special
 from funcgrad.compile.passes.scheduling.numbers import NUMBERS, holds_numbers
 from funcgrad.compile.passes.scheduling.ranges import bound_by, bound_of, growth_of, range_of_counter
-from funcgrad.compile.passes.scheduling.schedule import Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.taking_over import taken_over
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval

@@ -28,8 +28,9 @@ from funcgrad.compile.lower.linear_algebra.contractions import (
     number,
     write_check,
 )
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
 from funcgrad.compile.passes.scheduling.nests import Let, Load, Nest, Store, squeezed, squeezed_view
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View, row_major
 from funcgrad.compile.runtime.addresses.blas import routine
 from funcgrad.ir.avals import Aval

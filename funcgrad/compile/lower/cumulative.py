@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from funcgrad.compile.emit.statements import Writer, combination, start_of
 from funcgrad.compile.lower.reductions import step_of
 from funcgrad.compile.lower.slice_updates import check_dtype
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.reducing.cumulative import Cumulative, LinearRecurrence

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.linear_algebra.decompositions import MatrixLoop, found_loop, write_calls
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Equation

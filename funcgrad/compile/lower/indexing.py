@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.compile.emit.statements import combination
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import check_dtype, own_memory
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
 from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
@@ -26,7 +27,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     squeezed_view,
 )
 from funcgrad.compile.passes.scheduling.numbers import NUMBERS, holds_numbers
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation
@@ -171,7 +172,7 @@ def lower_scatter(scheduler: Scheduler, equation: Equation) -> None:
         raise NotLowered(f"scatter {mode} of booleans has no native form")
     at = Positions(scheduler, out.aval.shape, equation.primitive.axes, indices)
     shape = squeezed(at.shape)
-    number = scheduler.number_everywhere(x)
+    number = scheduler.nodes.number_everywhere(x)
     if number is not None:
         memory = scheduler.buffer_like(out.aval, scheduler.local.named(out))
         given = max(scheduler.bound(updates, shape), at.bound())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.language.calls import MOST_POINTERS
 from funcgrad.compile.lower.numpy_loops import first_of
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.transforms.host_call import HostCall, name_of
 

@@ -10,7 +10,8 @@ import numpy as np
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.linear_algebra.contractions import at
 from funcgrad.compile.lower.random.draws import WORDS, loop_names
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.scipy_functions import function_of_number
 from funcgrad.ir.program import Equation

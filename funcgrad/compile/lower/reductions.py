@@ -8,7 +8,8 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import combination, start_of
 from funcgrad.compile.lower.elementwise import cast_name, check_text
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.structure import Cast, Reduction
 from funcgrad.ops.elementwise.identity import StopGradient

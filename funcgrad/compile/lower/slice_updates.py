@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.compile.lower.elementwise import cast_name, wrapped
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
 from funcgrad.compile.passes.scheduling.nests import Let, Load, Store, squeezed_view
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.taking_over import note_copy, taken_over
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Atom, Equation, Var

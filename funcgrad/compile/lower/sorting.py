@@ -16,7 +16,8 @@ import numpy as np
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.cumulative import lines_along
 from funcgrad.compile.lower.slice_updates import check_dtype
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation

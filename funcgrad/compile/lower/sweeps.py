@@ -23,8 +23,9 @@ from funcgrad.compile.lower.held_programs import (
     special_of,
     write_decision,
 )
+from funcgrad.compile.passes.scheduling.lowerings import lowers
 from funcgrad.compile.passes.scheduling.ranges import growth_of
-from funcgrad.compile.passes.scheduling.schedule import Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.callers.call_layout import Left
 from funcgrad.ir.avals import Aval, dtype_name

@@ -6,8 +6,9 @@ import numpy as np
 
 from funcgrad.compile.lower.elementwise import wrapped
 from funcgrad.compile.lower.indexing import note
+from funcgrad.compile.passes.scheduling.lowerings import lowers
 from funcgrad.compile.passes.scheduling.nests import Let, squeezed
-from funcgrad.compile.passes.scheduling.schedule import Scheduler, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.ops.elementwise.bivariate import Pow
 

@@ -20,8 +20,8 @@ from funcgrad.compile.measure.timed_evaluation import cost_of_reading, peak_byte
 from funcgrad.compile.measure.timings import Place, Reading, Timing, measured, scaled
 from funcgrad.compile.passes.kernel import Kernel, make_kernel
 from funcgrad.compile.passes.pipeline import rewritten
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.passes.scheduling.nests import Nest
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
 from funcgrad.compile.passes.segments import Reason, segments_of
 from funcgrad.compile.runtime.binaries import loaded_kernel
 from funcgrad.compile.runtime.call_facts import facts_of

@@ -50,8 +50,9 @@ from funcgrad.compile.passes.rewriting.kept_elements import with_kept_elements
 from funcgrad.compile.passes.rewriting.scalars_first import scalars_first
 from funcgrad.compile.passes.rewriting.shifted_sums import shifted_sums
 from funcgrad.compile.passes.rewriting.uses import count_uses
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store, squeezed_view
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.program import Atom, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.passes.kernel import make_kernel
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.types import Array
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A process that finds its kernels on disk needs none of the passes.
 making = Later("funcgrad.compile.passes.kernel")
-scheduling = Later("funcgrad.compile.passes.scheduling.schedule")
+scheduling = Later("funcgrad.compile.passes.scheduling.lowerings")
 dividing = Later("funcgrad.compile.passes.segments")
 passes = Later("funcgrad.compile.passes.pipeline")
 

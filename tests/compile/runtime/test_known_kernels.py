@@ -17,7 +17,7 @@ from lawbook.cases import Case, cases
 import funcgrad as fg
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.pipeline import rewritten
-from funcgrad.compile.passes.scheduling.schedule import NotLowered
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.runtime import call_facts, executable, known_kernels
 from funcgrad.compile.runtime.addresses.address import Address
 from funcgrad.compile.runtime.executable import compiled

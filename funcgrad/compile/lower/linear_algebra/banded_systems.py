@@ -23,7 +23,8 @@ from funcgrad.compile.lower.linear_algebra.factorizations import (
     known,
     letter_of,
 )
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.blas import lapack_routine
 from funcgrad.ir.avals import Aval

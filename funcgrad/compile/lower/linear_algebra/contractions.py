@@ -14,7 +14,8 @@ import numpy as np
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.linear_algebra.triangles import NONE, flipped, triangles_of
 from funcgrad.compile.passes.arranging.dividing import CHUNKS, FEWEST_TURNS
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.compile.runtime.addresses.blas import routine
 from funcgrad.ir.program import Atom, Equation

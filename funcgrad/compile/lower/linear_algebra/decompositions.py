@@ -25,7 +25,8 @@ from funcgrad.compile.lower.linear_algebra.factorizations import (
 )
 from funcgrad.compile.lower.linear_algebra.small_matrices import swapped
 from funcgrad.compile.lower.linear_algebra.systems import lower_determinant, lower_magnitude
-from funcgrad.compile.passes.scheduling.schedule import Lowering, NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import Lowering, NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.compile.runtime.addresses.ufuncs import matrix_loop, module_of
 from funcgrad.ir.avals import Aval, Shape

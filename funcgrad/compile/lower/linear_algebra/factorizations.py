@@ -30,7 +30,8 @@ from funcgrad.compile.lower.linear_algebra.contractions import (
 from funcgrad.compile.lower.linear_algebra.small_matrices import swapped
 from funcgrad.compile.lower.linear_algebra.triangles import is_flip
 from funcgrad.compile.lower.slice_updates import store_part
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.compile.runtime.addresses.blas import Routine, lapack_routine, routine
 from funcgrad.ir.avals import Aval

@@ -16,7 +16,8 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.linear_algebra.contractions import Part
 from funcgrad.compile.passes.arranging.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Var

@@ -9,7 +9,8 @@ from funcgrad.compile.lower.cumulative import lines_along
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.linear_algebra.factorizations import Stack
 from funcgrad.compile.lower.slice_updates import check_dtype
-from funcgrad.compile.passes.scheduling.schedule import Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation

@@ -11,8 +11,10 @@ import numpy as np
 
 from funcgrad.compile.lower.elementwise import cast_name
 from funcgrad.compile.lower.slice_updates import check_dtype
+from funcgrad.compile.passes.scheduling.lowerings import lowers
 from funcgrad.compile.passes.scheduling.nests import Load, Nest, Operand, squeezed, squeezed_view
-from funcgrad.compile.passes.scheduling.schedule import Node, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.nodes import Node
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation, Literal

@@ -16,7 +16,8 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.linear_algebra.contractions import Part, at
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.compile.runtime.addresses.ufuncs import loop
 from funcgrad.ir.avals import Aval, Shape, dtype_name

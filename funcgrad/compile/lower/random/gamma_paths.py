@@ -5,7 +5,8 @@ from __future__ import annotations
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.templates import Names, write_text
 from funcgrad.compile.lower.elementwise import cast_name
-from funcgrad.compile.passes.scheduling.schedule import NotLowered, Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.ops.random.gamma_path import (
     FINDING,

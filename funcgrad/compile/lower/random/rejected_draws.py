@@ -17,7 +17,8 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.templates import Names, write_text
 from funcgrad.compile.lower.numpy_loops import address_of_function
 from funcgrad.compile.lower.random.draws import WORK, Keys, loop_names, part_of, place
-from funcgrad.compile.passes.scheduling.schedule import Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation

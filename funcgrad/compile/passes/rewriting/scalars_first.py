@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from funcgrad.compile.passes.scheduling.schedule import lowering_of
+from funcgrad.compile.passes.scheduling.lowerings import lowering_of
 from funcgrad.compile.passes.scheduling.views import MOVES
 from funcgrad.ir.program import Equation, Program, Var
 from funcgrad.ops.families import Pointwise

@@ -3,7 +3,7 @@
 Equations are taken in order. An element-wise equation joins the first nest over its shape that comes after
 everything it needs; its result stays a local there, and is stored only when a later step needs it and it is
 not cheaper to compute again. Movements of elements are never executed where a view can say them. Primitives
-of other kinds are lowered by functions in `LOWERINGS`, which use the public methods here.
+of other kinds are lowered by functions of their own (`lowerings`), which use the public methods here.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from funcgrad.compile.lower.elementwise import (
     literal_text,
     scalar_template,
 )
+from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowering_of
 from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
@@ -30,58 +31,17 @@ from funcgrad.compile.passes.scheduling.nests import (
     squeezed,
     squeezed_view,
 )
+from funcgrad.compile.passes.scheduling.nodes import Node, Nodes, is_identity
 from funcgrad.compile.passes.scheduling.ranges import Ranges
 from funcgrad.compile.passes.scheduling.views import MOVES, Buffer, View, moved
-from funcgrad.errors import FuncgradError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ops.arrays.structure import Reduction, Reshape
+from funcgrad.ops.arrays.structure import Reshape
 from funcgrad.ops.families import Pointwise
-from funcgrad.ops.reducing.cumulative import Cumulative
 from funcgrad.tracing.primitive import Fold
-from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
     from funcgrad.source import Source
-
-CHEAP = 3
-"""Operations that are rather repeated than stored and loaded again."""
-
-
-class NotLowered(FuncgradError):
-    """An equation that has no native form; it is left to the evaluator. The words say why."""
-
-
-class Node:
-    """What is known of a variable: where its elements are, or how to come by them."""
-
-    __slots__ = (
-        *("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "template"),
-        *("triangles", "view"),
-    )
-
-    def __init__(self, aval: Aval) -> None:
-        self.aval = aval
-        self.name: str | None = None
-        """The local that holds its element in `nest`, or its only element."""
-        self.nest: Nest | None = None
-        self.view: View | None = None
-        self.ready = -1
-        """The last step that must have run before the view, or the local of a scalar, can be read."""
-        self.source: Atom | None = None
-        self.move: Any = None
-        """It is `source` moved by this primitive."""
-        self.equation: Equation | None = None
-        self.template = ""
-        self.cost = 0
-        self.loads: frozenset[Any] = frozenset()
-        self.triangles: frozenset[str] = frozenset()
-        """``lower``, ``upper`` or both, where all elements of its matrices beside that triangle are zero."""
-
-    @property
-    def is_scalar(self) -> bool:
-        """Whether it has exactly one element."""
-        return not squeezed(self.aval.shape)
 
 
 class Scheduler:
@@ -90,7 +50,7 @@ class Scheduler:
     def __init__(self, local: Locals, uses: dict[Var, int]) -> None:
         self.local = local
         self.steps: list[Nest | Special] = []
-        self.nodes: dict[Var, Node] = {}
+        self.nodes = Nodes()
         self.uses = uses
         """How many equations and outputs read each variable."""
         self.remaining = dict(uses)
@@ -221,18 +181,12 @@ class Scheduler:
 
     def _cone(self, atom: Atom, nest: Nest) -> tuple[int, set[Any]]:
         """What it would cost to compute an operand of a member of `nest` again, and what is loaded for it."""
-        if isinstance(atom, Literal):
+        origin, _ = self.nodes.origin(atom)
+        if isinstance(origin, Literal) or origin.is_scalar:
             return 0, set()
-        node = self.nodes[atom]
-        while node.source is not None:
-            if isinstance(node.source, Literal):
-                return 0, set()
-            node = self.nodes[node.source]
-        if node.is_scalar:
-            return 0, set()
-        if node.view is not None:
+        if origin.view is not None:
             return 0, {atom}
-        return node.cost, set(node.loads)
+        return origin.cost, set(origin.loads)
 
     def nest_for(self, shape: Shape, bound: int) -> Nest:
         """The first nest over a shape at or after a position that is not full; else a new one at the end."""
@@ -301,7 +255,7 @@ class Scheduler:
             return self.operand(node.source, nest, (node.move, *moves))
         if node.name is not None and (node.is_scalar or (node.nest is nest and self._stays(node, moves))):
             return node.name
-        if node.view is None and self.is_cheap(node, moves):
+        if node.view is None and self.nodes.is_cheap(node, moves):
             return self._again(node, nest, moves)
         view = self.stored_node(node)
         found = moved(view, moves)
@@ -317,35 +271,6 @@ class Scheduler:
         """Whether the movements leave elements where they are, but for axes of size one."""
         shape = squeezed(node.aval.shape)
         return all(type(m) in MOVES and squeezed(getattr(m, "shape", ())) == shape for m in moves)
-
-    def is_cheap(self, node: Node, moves: tuple[Any, ...] = ()) -> bool:
-        """Whether an element is rather computed again than stored, moved as well."""
-        if node.equation is None or node.cost > CHEAP or len(node.loads) > 1:
-            return False
-        return not moves or self._movable(node, moves)
-
-    def _movable(self, node: Node, moves: tuple[Any, ...]) -> bool:
-        """Whether all that a cheap element is computed from can be reached by strides, moved further.
-
-        What lies between is moved as well: what is loaded may have had another shape.
-        """
-        assert node.equation is not None, "only what an equation computes is cheap"
-        return all(self._reachable(atom, moves) for atom in node.equation.inputs if squeezed(atom.aval.shape))
-
-    def _reachable(self, atom: Atom, moves: tuple[Any, ...]) -> bool:
-        if isinstance(atom, Literal):
-            return True
-        node = self.nodes[atom]
-        while node.source is not None:
-            moves = (node.move, *moves)
-            if isinstance(node.source, Literal):
-                return True
-            node = self.nodes[node.source]
-        if node.is_scalar:
-            return True
-        if node.view is not None:
-            return moved(node.view, moves) is not None
-        return node.equation is not None and self._movable(node, moves)
 
     def _again(self, node: Node, nest: Nest, moves: tuple[Any, ...]) -> str:
         """The name of a cheap element computed once more, in another nest."""
@@ -373,26 +298,17 @@ class Scheduler:
 
     def stored(self, atom: Atom) -> View:
         """The elements in memory, in whatever order; readable from the next step on."""
-        if isinstance(atom, Literal):
+        origin, moves = self.nodes.origin(atom)
+        if isinstance(origin, Literal):
             return self.copied_atom(atom)
-        node = self.nodes[atom]
-        moves: tuple[Any, ...] = ()
-        while node.source is not None:
-            moves = (node.move, *moves)
-            if isinstance(node.source, Literal):
-                return self.copied_atom(atom)
-            node = self.nodes[node.source]
-        view = moved(self.stored_node(node), moves)
+        view = moved(self.stored_node(origin), moves)
         assert view is not None, "a reshape that needs a copy was left for later"
         return view
 
     def view_in_memory(self, atom: Atom) -> View | None:
         """The elements where they have been stored already, moved or not; None where they have not."""
-        moves: tuple[Any, ...] = ()
-        while isinstance(atom, Var) and self.nodes[atom].source is not None:
-            moves = (self.nodes[atom].move, *moves)
-            atom = self.nodes[atom].source  # type: ignore[assignment]
-        view = None if isinstance(atom, Literal) else self.nodes[atom].view
+        origin, moves = self.nodes.origin(atom)
+        view = None if isinstance(origin, Literal) else origin.view
         return None if view is None else moved(view, moves)
 
     def contiguous(self, atom: Atom) -> View:
@@ -435,24 +351,10 @@ class Scheduler:
             node.ready = nest.position
         nest.body.append(Store(squeezed_view(view), node.name, None))
 
-    def number_everywhere(self, atom: Atom) -> Literal | None:
-        """The number that an array consists of, if it is one spread over a shape."""
-        while isinstance(atom, Var):
-            source = self.nodes[atom].source
-            if source is None:
-                return None
-            atom = source
-        return atom
-
     def ready_of(self, atom: Atom) -> int:
         """The step after which the atom's memory can be read."""
-        copied = self._copied_at.get(atom, -1)
-        if isinstance(atom, Literal):
-            return copied
-        node = self.nodes[atom]
-        while node.source is not None and not isinstance(node.source, Literal):
-            node = self.nodes[node.source]
-        return max(node.ready, copied)
+        origin, _ = self.nodes.origin(atom)
+        return max(-1 if isinstance(origin, Literal) else origin.ready, self._copied_at.get(atom, -1))
 
     # -- movement ----------------------------------------------------------------------------------------
 
@@ -462,24 +364,10 @@ class Scheduler:
         node = Node(out.aval)
         node.source, node.move = x, equation.primitive
         self.nodes[out] = node
-        if isinstance(equation.primitive, Reshape) and not self._reshapes(out):
+        if isinstance(equation.primitive, Reshape) and not self.nodes.reaches(out):
             del self.nodes[out]
             view = self.copied_atom(x)
             self.define_view(out, View.whole(view.buffer, out.aval.shape), len(self.steps) - 1)
-
-    def _reshapes(self, out: Var) -> bool:
-        """Whether the elements of a reshaped variable can be reached by strides."""
-        moves: tuple[Any, ...] = ()
-        node = self.nodes[out]
-        while node.source is not None:
-            if isinstance(node.source, Literal):
-                return True
-            moves = (node.move, *moves)
-            node = self.nodes[node.source]
-        view = node.view
-        if view is None:
-            view = View.whole(Buffer("", node.aval.dtype, node.aval.size, "scratch"), node.aval.shape)
-        return moved(view, moves) is not None
 
     def alias(self, out: Var, x: Atom) -> None:
         """`out` is `x` under another name."""
@@ -553,39 +441,3 @@ class Scheduler:
         name = self.local.fresh("s")
         nest.body.append(Let(name, "{0}", (operand,), atom.aval.dtype, 0, None))
         return name
-
-
-def is_identity(move: object, node: Node) -> bool:
-    """Whether a movement leaves the elements where they are, but for axes of size one."""
-    source = node.source
-    return (
-        source is not None and hasattr(move, "shape") and squeezed(source.aval.shape) == squeezed(move.shape)
-    )
-
-
-Lowering = Callable[[Scheduler, Equation], None]
-
-LOWERINGS: dict[type, Lowering] = {}
-"""How primitives are scheduled that are neither movements nor written as one expression."""
-
-FOLDING = (Reduction, Cumulative)
-"""Families whose lowering is that of all members that have a `fold`."""
-
-
-def lowering_of(primitive: AnyPrimitive) -> Lowering | None:
-    """The lowering of a primitive's class, or of its family where its row says how elements are combined."""
-    found = LOWERINGS.get(type(primitive))
-    if found is None and primitive.fold is not None:
-        found = next((LOWERINGS[family] for family in FOLDING if isinstance(primitive, family)), None)
-    return found
-
-
-def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:
-    """Register the lowering of primitives."""
-
-    def register(function: Lowering) -> Lowering:
-        for primitive in primitives:
-            LOWERINGS[primitive] = function
-        return function
-
-    return register

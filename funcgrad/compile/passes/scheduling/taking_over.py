@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from funcgrad.compile.passes.scheduling.nests import squeezed
-from funcgrad.compile.passes.scheduling.schedule import Node, Scheduler
+from funcgrad.compile.passes.scheduling.nodes import Node
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.program import Atom, Literal, Var
 
@@ -69,7 +70,7 @@ def reads_later(scheduler: Scheduler, node: Node, buffer: Buffer) -> bool:
         node = scheduler.nodes[node.source]
     if node.view is not None:
         return node.view.buffer is buffer
-    if node.equation is None or not squeezed(node.aval.shape) or not scheduler.is_cheap(node):
+    if node.equation is None or not squeezed(node.aval.shape) or not scheduler.nodes.is_cheap(node):
         return False
     operands = [a for a in node.equation.inputs if isinstance(a, Var)]
     return any(reads_later(scheduler, scheduler.nodes[a], buffer) for a in operands)
@@ -77,5 +78,9 @@ def reads_later(scheduler: Scheduler, node: Node, buffer: Buffer) -> bool:
 
 def note_copy(scheduler: Scheduler, atom: Atom, source: Source | None) -> None:
     """Note that an array that lies in memory is copied so that it can be changed."""
-    if isinstance(atom, Var) and squeezed(atom.aval.shape) and scheduler.number_everywhere(atom) is None:
+    if (
+        isinstance(atom, Var)
+        and squeezed(atom.aval.shape)
+        and scheduler.nodes.number_everywhere(atom) is None
+    ):
         scheduler.copies.append((atom.aval, source))
