@@ -36,7 +36,8 @@ from funcgrad.compile.lower.linear_algebra.factorizations import (
     letter_of,
     write_zeros,
 )
-from funcgrad.compile.passes.scheduling.schedule import Scheduler, lowers
+from funcgrad.compile.passes.scheduling.lowerings import lowers
+from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.blas import routine
 from funcgrad.ir.avals import Aval
