@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from funcgrad.torch.core.absent import Absent
+from funcgrad.torch.backends.absent import Absent
 
 __all__ = [
     "current_accelerator",

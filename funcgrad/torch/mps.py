@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from funcgrad.torch.core.absent import QUIET, Absent
+from funcgrad.torch.backends.absent import QUIET, Absent
 from funcgrad.types import Anything
 
 _ABSENT = Absent("MPS")

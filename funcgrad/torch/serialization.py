@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES, TYPE_NAMES
+from funcgrad.torch.core.meta import is_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.pickled import Name, Writer, inside, read_pickle
 from funcgrad.torch.core.size import Size
@@ -244,6 +245,10 @@ class _Memories:
 
     def describe(self, x: Operand) -> Callable[[Writer], None] | None:  # noqa: PLR0911 - one for each kind
         """How what is not plain is written."""
+        if isinstance(x, Tensor) and is_meta(x):
+            raise NotImplementedError(
+                "funcgrad.torch.save does not support tensors on meta: give them memory with to_empty"
+            )
         if isinstance(x, Tensor):
             return self._parameter(x) if type(x).__name__ == "Parameter" else self._tensor(x)
         if isinstance(x, np.generic):

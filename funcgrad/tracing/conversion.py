@@ -40,7 +40,7 @@ def noted(decide: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(decide)
     def deciding(x: Tracer, *args: Anything) -> Anything:
-        x._recorder.require_open(x)
+        x._recorder.require_value(x)
         try:
             return decide(x, *args)
         except FuncgradError as error:

@@ -163,6 +163,9 @@ class Recorder:
         if self.closed:
             raise escaped(x)
 
+    require_value = require_open
+    """What is asked before a value is given; a trace of which nobody has the values refuses it."""
+
     # -- values entering the trace ---------------------------------------------------------------------
 
     def input(self, aval: Aval, value: Array = NO_VALUE) -> Tracer:

@@ -157,7 +157,7 @@ class Tracer(TracerMemory):
             raise Unguarded from None
 
     def _needed_by(self, what: str, remedy: str = _ELSEWHERE) -> Anything:
-        self._recorder.require_open(self)
+        self._recorder.require_value(self)
         try:
             return self.concrete()
         except ConcretizationError as error:
@@ -168,7 +168,7 @@ class Tracer(TracerMemory):
             ).on_one_path() from None
 
     def __bool__(self) -> bool:
-        self._recorder.require_open(self)
+        self._recorder.require_value(self)
         caller = _getframe(1)
         if caller.f_globals.get("__name__") == SEARCHES:
             refusals.refuse_search(self, caller)
@@ -239,13 +239,11 @@ class Tracer(TracerMemory):
     def __repr__(self) -> str:
         if self._recorder.closed:
             return f"Tracer({self.aval}, escaped)"
-        try:
-            value = self.concrete()
-        except ConcretizationError:
+        if not self.has_value():
             # The place says which value it is: text may be a key, and two values must not share one.
             place = self._index if self._view is None else self._view.current_index(self)
             return f"Tracer({self.aval} #{self._recorder.level}.{place})"
-        return f"Tracer({value!r})"
+        return f"Tracer({self.concrete()!r})"
 
     def __format__(self, spec: str) -> str:
         return text_of(self, spec, _getframe(1)) if spec else repr(self)

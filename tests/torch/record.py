@@ -32,6 +32,7 @@ def main():
         "random",
         "statements",
         "numbers",
+        "meta",
     ):
         cases = importlib.import_module(f"cases_{table}").cases()
         held = known.get(table, {})

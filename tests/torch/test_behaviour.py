@@ -21,6 +21,7 @@ TABLES = (
     "random",
     "statements",
     "numbers",
+    "meta",
 )
 
 
@@ -88,6 +89,7 @@ DIFFERENT = {
     "random": (),
     "statements": (),
     "numbers": (),
+    "meta": (),
 }
 
 

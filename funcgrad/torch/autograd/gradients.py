@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.backward.arguments import roots_of
 from funcgrad.torch.core.backward.arrivals import as_tensor
 from funcgrad.torch.core.backward.engine import Captures, run_backward
+from funcgrad.torch.core.meta import is_meta, on_meta
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -110,7 +111,7 @@ def finished(g: Operand, t: object, k: int, allow: bool, materialize: bool) -> O
         if not allow:
             raise RuntimeError(_UNUSED.format(k))
         if materialize and isinstance(t, Tensor):
-            return wrap(np.zeros(t._value.shape, t._value.dtype))
+            return wrap(on_meta(t._value) if is_meta(t) else np.zeros(t._value.shape, t._value.dtype))
         return None
     return as_tensor(g)
 

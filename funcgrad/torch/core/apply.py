@@ -12,6 +12,7 @@ from funcgrad.torch.core.backward.history import Node, Op, Output
 from funcgrad.torch.core.backward.packing import pack_saved
 from funcgrad.torch.core.backward.plans import plan_for
 from funcgrad.torch.core.dtypes import without_their_dtypes
+from funcgrad.torch.core.meta import require_device
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.types import ArrayLike, Arrays
@@ -41,6 +42,7 @@ def apply(op: Op, inputs: Sequence[Any], params: tuple[Any, ...] = ()) -> Operan
         out = op.function(*values, *params)
     finally:
         quiet.leave(token)
+    require_device(out, values)
     out = tuple([of_its_own(x, values) for x in out]) if type(out) is tuple else of_its_own(out, values)
     return remembered(op, inputs, values, params, out)
 

@@ -16,6 +16,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import make_node
 from funcgrad.torch.core.backward.history import Node, short_name
 from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.torch.core.meta import NO_DATA, is_shape_only, on_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
@@ -141,7 +142,11 @@ def assign(t: Tensor, result: Tensor) -> Tensor:
 
 
 def write(t: Tensor, memory: ArrayLike, value: ArrayLike) -> None:
-    """Put a value into the memory."""
+    """Put a value into the memory; NotImplementedError for a value without numbers into what has some."""
+    if is_shape_only(memory) and not is_shape_only(value):
+        value = on_meta(value)
+    if is_shape_only(value) and not is_shape_only(memory):
+        raise NotImplementedError(NO_DATA)
     if type(memory) is np.ndarray and type(value) is not Tracer:
         require_apart(memory)
         if not memory.flags.c_contiguous and is_seen_twice(memory) and any(value.strides):

@@ -11,6 +11,7 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.extend import Tracer
+from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.types import Array, ArrayLike
 
 
@@ -51,6 +52,9 @@ def filled_as(like: ArrayLike, draw: Callable[..., Array], *operands: ArrayLike)
 
     That is the order in which PyTorch fills a tensor with what comes one after the other.
     """
+    if is_shape_only(like):
+        # Nothing is drawn: generators stay as they are.
+        return like.copy()
     if not _lies_otherwise(like):
         return draw(like.shape, *operands)
     axes = sorted(range(like.ndim), key=lambda k: -like.strides[k])

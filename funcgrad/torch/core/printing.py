@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.torch.core.dtypes import default_complex, torch_dtype
+from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.types import Array, ArrayLike
@@ -191,9 +192,25 @@ def grad_name(t: Tensor) -> str:
     return type(t.grad_fn).__name__
 
 
+def _meta_text(t: Tensor) -> str:
+    suffixes = ["device='meta'", f"size={tuple(t._value.shape)}"]
+    if t._value.dtype != SETTINGS.default_dtype:
+        suffixes.append(f"dtype={torch_dtype(t._value.dtype)}")
+    return with_suffixes("tensor(...", [*suffixes, *_history(t)], len("tensor("))
+
+
+def _history(t: Tensor) -> list[str]:
+    """The suffix that says whether a tensor has a history, or begins one."""
+    if t._node is not None:
+        return [f"grad_fn=<{grad_name(t)}>"]
+    return ["requires_grad=True"] if t._rg else []
+
+
 def tensor_text(t: Tensor) -> str:
     """What `repr` of a tensor returns."""
     value = t._value
+    if is_shape_only(value):
+        return _meta_text(t)
     if not isinstance(value, np.ndarray | np.generic):
         return f"tensor({value!r})"
     value = np.asarray(value)
@@ -209,9 +226,5 @@ def tensor_text(t: Tensor) -> str:
             suffixes.append(f"dtype={torch_dtype(value.dtype)}")
     elif not has_default:
         suffixes.append(f"dtype={torch_dtype(value.dtype)}")
-    if t._node is not None:
-        suffixes.append(f"grad_fn=<{grad_name(t)}>")
-    elif t._rg:
-        suffixes.append("requires_grad=True")
     prefix = "tensor("
-    return with_suffixes(prefix + contents(value, len(prefix)), suffixes, len(prefix))
+    return with_suffixes(prefix + contents(value, len(prefix)), [*suffixes, *_history(t)], len(prefix))

@@ -18,6 +18,8 @@ class Modes(threading.local):
     grad = True
     """Operations on tensors that require grad remember."""
     inference = False
+    device = "cpu"
+    """Where tensors are made that are not told where: "cpu" or "meta"."""
     tangents = False
     """Whether a level of forward mode is open: its duals find tangents by histories, in `no_grad` as well."""
     said = True

@@ -74,9 +74,7 @@ class Tensor(Methods):
     _trace: Any = None
     """The trace that a tensor of a module stands for a parameter in."""
     name: Any = None
-    is_cuda = is_mps = is_sparse = is_quantized = is_mkldnn = is_meta = is_nested = is_xpu = is_sparse_csr = (
-        False
-    )
+    is_cuda = is_mps = is_sparse = is_quantized = is_mkldnn = is_nested = is_xpu = is_sparse_csr = False
 
     if TYPE_CHECKING:
 

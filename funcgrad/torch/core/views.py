@@ -11,6 +11,7 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import results
@@ -18,16 +19,19 @@ from funcgrad.torch.core.backward.anomaly import note_traceback
 from funcgrad.torch.core.backward.history import Node, Op, Output
 from funcgrad.torch.core.backward.plans import plan_for
 from funcgrad.torch.core.layout import own_copy
+from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
 from funcgrad.torch.core.tensor import Tensor, own
-from funcgrad.types import Array, ArrayLike
+from funcgrad.types import Array, ArrayLike, DTypeLike
 
 __all__ = [
     "MULTIPLE",
     "View",
     "copy_slices",
     "live_views",
+    "lying",
+    "lying_in_base",
     "regenerate_views",
     "register_view",
     "view_outputs",
@@ -159,6 +163,30 @@ def followed(value: object, chain: tuple[Any, ...]) -> Array:
     for op, params in chain:
         value = op.function(value, *params)
     return value
+
+
+def lying(t: Tensor) -> Array:
+    """An array whose elements lie in memory as those of the tensor do; that of a meta tensor has none."""
+    return lying_in_base(t)[1]
+
+
+def lying_in_base(t: Tensor) -> tuple[Array, Array]:
+    """An array that lies as the base of a tensor does (as itself where it is no view), and its part.
+
+    What an operation on meta tensors gives is taken to lie in rows, and a view of it as NumPy's view would.
+    """
+    base, chain = (t, ()) if t._view is None else (t._view.base, t._view.chain)
+    if not is_shape_only(t._value):
+        return base._value, own(t)
+    memory = without_memory(base._value.shape, base._value.dtype)
+    return memory, followed(memory, chain)
+
+
+def without_memory(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """An array in rows of any size that nobody may read: there is one element behind it."""
+    steps = np.cumprod([1, *[max(n, 1) for n in shape[:0:-1]]])[::-1] if shape else ()
+    element = np.empty(1, dtype)
+    return as_strided(element, shape, [int(step) * element.itemsize for step in steps], writeable=False)
 
 
 def regenerate_views(base: Tensor) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from funcgrad.torch.core.absent import QUIET, Absent
+from funcgrad.torch.backends.absent import QUIET, Absent
 from funcgrad.torch.cuda import amp
 from funcgrad.types import Anything
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from funcgrad.torch.core.layout import filled_as
+from funcgrad.torch.core.meta import is_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.creating.random import Generator, generator_of
@@ -89,7 +90,7 @@ def normal_(
 ) -> Tensor:
     """Normal numbers."""
     rng, value = generator_of(generator), tensor._value
-    compact = bool(value.flags.c_contiguous)
+    compact = is_meta(tensor) or bool(value.flags.c_contiguous)
     drawn = filled_as(value, lambda shape: rng.normal(shape, value.dtype, contiguous=compact))
     return put(tensor, drawn * std + mean)
 
@@ -110,6 +111,8 @@ def trunc_normal_(
             UserWarning,
             stacklevel=2,
         )
+    if is_meta(tensor):
+        return tensor
     words, shape, dtype = generator_of(generator), tensor._value.shape, tensor._value.dtype
     below = [math.erf((bound - mean) / (std * math.sqrt(2.0))) / 2 for bound in (a, b)]
     if below[1] - below[0] > 0.3:
@@ -149,6 +152,8 @@ def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if len(tensor._value.shape) != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+    if is_meta(tensor):
+        return tensor
     return put(tensor, np.eye(*tensor._value.shape))
 
 
@@ -159,6 +164,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if shape[0] % groups:
         raise ValueError("dim 0 must be divisible by groups")
+    if is_meta(tensor):
+        return tensor
     per_group = shape[0] // groups
     values = np.zeros(shape)
     middle = tuple([n // 2 for n in shape[2:]])
@@ -233,6 +240,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     if len(shape) < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     rows, columns = shape[0], math.prod(shape[1:])
+    if is_meta(tensor):
+        return tensor
     flat = drawn("randn", tensor, generator).reshape(rows, columns)
     q, r = np.linalg.qr(flat.T if rows < columns else flat)
     q = q * np.sign(np.diagonal(r))
@@ -243,6 +252,8 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     """Normal numbers, with a share of every column set to zero."""
     if len(tensor._value.shape) != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+    if is_meta(tensor):
+        return tensor
     rows, columns = tensor._value.shape
     values = drawn("randn", tensor, generator) * std
     zeros = math.ceil(sparsity * rows)

@@ -6,12 +6,14 @@ hooks, state dictionaries, and walks over names have files of their own. What la
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Self
 
 from funcgrad.torch.core.dtypes import ALL_DTYPES
 from funcgrad.torch.core.dtypes import dtype as torch_dtype_class
+from funcgrad.torch.core.meta import NO_DATA
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.core.trees import register_module
@@ -19,7 +21,8 @@ from funcgrad.torch.nn.module_calls import HOOK_TABLES, Calls
 from funcgrad.torch.nn.module_parts import Parts
 from funcgrad.torch.nn.module_state import LoadResult, State
 from funcgrad.torch.nn.parameter import Buffer, Parameter
-from funcgrad.torch.operations.creating.data import require_cpu
+from funcgrad.torch.operations.creating.conversion import device
+from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, Device, DTypeLike
 
 __all__ = ["LoadResult", "Module"]
@@ -50,15 +53,11 @@ class Module(Calls, State, Parts):
         super().__init_subclass__(**options)
         # In the arguments of `fg.jit` and its like a module stands for its parameters and buffers.
         register_module(cls)
+        if cls.__module__.startswith("funcgrad.") and "__init__" in cls.__dict__:
+            setattr(cls, "__init__", on_its_device(cls.__init__))  # noqa: B010 - mypy allows no assignment
 
     call_super_init = False
     dump_patches = False
-
-    def __new__(cls, *args: Anything, **kwargs: Anything) -> Anything:
-        """A module, which has nothing yet; a layer of ours for a device that is not here is refused."""
-        if kwargs.get("device") is not None and cls.__module__.startswith("funcgrad."):
-            require_cpu(kwargs["device"])
-        return super().__new__(cls)
 
     def __init__(self, *args: Anything, **kwargs: Anything) -> None:
         if args or kwargs:
@@ -261,10 +260,28 @@ class Module(Calls, State, Parts):
 
         def converted(t: Tensor) -> Tensor:
             if t._value.dtype.kind not in "fc":
-                return t
+                return t.to(*places)
             return t.to(*args, **kwargs)
 
-        return self._apply(converted)
+        places = [x for x in (*args, kwargs.get("device")) if isinstance(x, str | device)]
+        try:
+            return self._apply(converted)
+        except NotImplementedError as error:
+            if str(error) != NO_DATA:
+                raise
+            raise NotImplementedError(
+                f"{NO_DATA} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when "
+                "moving module from meta to a different device."
+            ) from None
+
+    def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
+        """Give all parameters and buffers new memory on a device, without their numbers; returns the module.
+
+        >>> from funcgrad import torch
+        >>> torch.nn.Linear(2, 1, device="meta").to_empty(device="cpu").weight.device
+        device(type='cpu')
+        """
+        return self._apply(lambda t: FUNCTIONS["empty_like"](t, device=device), recurse)
 
     def type(self, dst_type: DTypeLike) -> Self:
         """Convert all parameters and buffers to a dtype; returns the module."""
@@ -289,9 +306,9 @@ class Module(Calls, State, Parts):
     def compile(self, *args: object, **kwargs: object) -> None:
         """Accepted, and nothing changes: `fg.jit` compiles functions that take the module."""
 
-    def cpu(self) -> Module:
-        """The module itself: values live in NumPy's memory."""
-        return self
+    def cpu(self) -> Self:
+        """The module itself; NotImplementedError for one on `meta`, which has no numbers to copy."""
+        return self._apply(lambda t: t.cpu())
 
     def cuda(self, device: Device = None) -> Self:
         """Not supported: there is no CUDA here."""
@@ -329,6 +346,19 @@ class Module(Calls, State, Parts):
         self.__dict__.update(state)
         for table in HOOK_TABLES:
             self.__dict__.setdefault(table, OrderedDict())
+
+
+def on_its_device(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor of a layer, which makes its parameters on the device that it is given."""
+
+    @functools.wraps(init)
+    def constructed(self: Module, *args: Anything, **kwargs: Anything) -> None:
+        if kwargs.get("device") is None:
+            return init(self, *args, **kwargs)
+        with device(kwargs["device"]):
+            return init(self, *args, **kwargs)
+
+    return constructed
 
 
 def indented(text: str) -> str:

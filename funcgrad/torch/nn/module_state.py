@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from funcgrad.torch.core.backward.hooks import RemovableHandle, registered
+from funcgrad.torch.core.meta import NO_DATA, is_meta
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.nn.parameter import Parameter
@@ -167,6 +169,15 @@ class State:
                 given = Parameter(given, held.requires_grad)
             setattr(self, name, given)
             return
+        if is_meta(given) and not is_meta(held):
+            errors.append(
+                f'While copying the parameter named "{key}", whose dimensions in the model are {held.shape} '
+                f"and whose dimensions in the checkpoint are {given.shape}, an exception occurred : "
+                f"('{NO_DATA}',)."
+            )
+            return
+        if is_meta(held) and not is_meta(given):
+            warnings.warn(_NO_COPY.format(name=key), UserWarning, stacklevel=2)
         memory = own(held)
         memory[...] = given._value
         held._version_box[0] += 1
@@ -200,6 +211,13 @@ class State:
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, incompatible_keys)`` after `load_state_dict`."""
         return registered(self._load_state_dict_post_hooks, hook, False)
+
+
+_NO_COPY = (
+    "for {name}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+    "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to "
+    "their corresponding key in the module instead of copying them in place?)"
+)
 
 
 def _load_into(

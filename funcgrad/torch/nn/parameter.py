@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from funcgrad.torch.core.meta import is_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, own
@@ -47,6 +48,8 @@ class Parameter(Tensor):
         return found  # type: ignore[no-any-return]
 
     def __reduce_ex__(self, protocol: Anything) -> Anything:
+        if is_meta(self):
+            return super().__reduce_ex__(protocol)
         return rebuilt, (type(self), own(self), self._rg)
 
 

@@ -17,7 +17,7 @@ from funcgrad.torch.core.inplace import require_writeable
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.torch.core.views import viewed
+from funcgrad.torch.core.views import lying, viewed
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published, tensor_of
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, ShapeLike
 
@@ -77,7 +77,11 @@ def shares(value: ArrayLike, shape: tuple[int, ...]) -> bool:
     """Whether reshaping gives a view."""
     if type(value) is not np.ndarray or value.flags.c_contiguous or not value.size:
         return True
-    return np.may_share_memory(value.reshape(shape), value)
+    try:
+        value.reshape(shape, copy=False)
+    except ValueError:
+        return False
+    return True
 
 
 @method("view")
@@ -93,7 +97,7 @@ def _view_method(self: Tensor, *sizes: ShapeLike) -> Operand:
         if out is not None:
             return viewed(_view, self, (out.shape,), out)
     shape = sized(ints(sizes), value.size)
-    if not shares(value, shape):
+    if not shares(lying(self), shape):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans "
             "across two contiguous subspaces). Use .reshape(...) instead."
@@ -112,8 +116,8 @@ def _viewed_as(self: Tensor, dtype: DTypeLike) -> Operand:
 def reshape(input: Tensor, *shape: ShapeLike) -> Operand:
     """The same elements in another shape: a view where that is possible."""
     new = sized(ints(shape), input._value.size)
-    if shares(own(input), new):
-        value = input._value
+    value = lying(input)
+    if shares(value, new):
         alias = type(value) is np.ndarray and not value.flags.c_contiguous
         return viewed(_reshape_alias if alias else _view, input, (new,))
     return apply(_unsafe_view, (apply(_cloned, (input,)),), (new,))

@@ -11,11 +11,13 @@ from funcgrad.torch.core.dtypes import (
     torch_dtype,
 )
 from funcgrad.torch.core.errors import dim_of
+from funcgrad.torch.core.meta import is_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
-from funcgrad.torch.operations.creating.conversion import CPU
+from funcgrad.torch.core.views import lying, lying_in_base
+from funcgrad.torch.operations.creating.conversion import CPU, META
 from funcgrad.torch.operations.pointwise.arithmetic import result_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.types import Anything, Array, ShapeLike
@@ -58,7 +60,7 @@ def element_size(self: Tensor) -> int:
 @method()
 def stride(self: Tensor, dim: int | None = None) -> int | tuple[int, ...]:
     """How far apart in memory neighbours along each dimension lie, in elements."""
-    value = own(self)
+    value = lying(self)
     size = value.dtype.itemsize
     if isinstance(value, np.ndarray):
         found = _torch_strides(value, size)
@@ -81,15 +83,14 @@ def _torch_strides(value: Array, size: int) -> tuple[int, ...]:
 @method()
 def storage_offset(self: Tensor) -> int:
     """Where the first element lies in the memory of the base, in elements."""
-    value = own(self)
-    base = self._view.base._value if self._view is not None else value
+    base, value = lying_in_base(self)
     return int((value.ctypes.data - base.ctypes.data) // value.dtype.itemsize)
 
 
 @method()
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
-    return int(own(self).ctypes.data)
+    return 0 if is_meta(self) else int(own(self).ctypes.data)
 
 
 @operation()
@@ -162,7 +163,7 @@ def _base(self: Tensor) -> Tensor | None:
 
 
 def _device(self: Tensor) -> Anything:
-    return CPU
+    return META if is_meta(self) else CPU
 
 
 def _itemsize(self: Tensor) -> int:
@@ -193,6 +194,7 @@ def _layout(self: Tensor) -> layout:
 for _title, _getter in (
     ("_base", _base),
     ("device", _device),
+    ("is_meta", is_meta),
     ("itemsize", _itemsize),
     ("nbytes", _nbytes),
     ("layout", _layout),

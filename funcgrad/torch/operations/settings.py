@@ -99,14 +99,14 @@ def autocast_decrement_nesting() -> int:
 
 @published()
 def get_default_device() -> device:
-    """The CPU."""
-    return device("cpu")
+    """Where tensors are made that are not told where."""
+    return device(MODES.device)
 
 
 @published()
 def set_default_device(wanted: object) -> None:
-    """Accepted for the CPU; RuntimeError for anything else."""
-    device(wanted)
+    """Choose where tensors are made that are not told where: "cpu" or "meta"."""
+    MODES.device = "cpu" if wanted is None else device(wanted).type
 
 
 @published()

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.extend import Tracer
+from funcgrad.torch.core.meta import is_meta, meta_array
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
 from funcgrad.torch.optim.optimizer import STEP_IN_JIT, StateDict, evaluated, require_no_history
@@ -43,8 +44,12 @@ class Bundle:
             self.places.append((start, start + size, p._value.shape))
             start += size
         real = np.zeros(0, dtype).real.dtype
-        self.g = np.empty(start, real)
-        self.arrays = {name: np.full(start, first, real) for name, first in names.items()}
+        meta = is_meta(params[0])
+        self.g = meta_array((start,), real) if meta else np.empty(start, real)
+        self.arrays = {
+            name: meta_array((start,), real) if meta else np.full(start, first, real)
+            for name, first in names.items()
+        }
         self.tensors: list[tuple[StateDict, str, Tensor]] = []
         found = states[0].get("step")
         self.memory: Any = np.full(1, 0 if found is None else int(found), np.float32)
@@ -90,7 +95,7 @@ class Bundle:
     def gradients(self, maximize: bool) -> Array:
         """All gradients, one after the other; negative ones to maximise."""
         parts: list[Any] = [flat(p._grad._value) for p in self.params]  # type: ignore[union-attr]
-        if type(self.memory) is Tracer:
+        if type(self.memory) is Tracer or is_meta(self.params[0]):
             g = np.concatenate(parts)
             return -g if maximize else g
         if Tracer in map(type, parts):
@@ -191,9 +196,9 @@ class Stepwise(Declared):
                 )
             state = self.state[p] if names or self.counts else {}
             made = int(state["step"]) if "step" in state else all(name in state for name in names)
-            by_kind.setdefault((dtype, made), []).append(p)
+            by_kind.setdefault((dtype, made, is_meta(p)), []).append(p)
         made_of = []
-        for (_, made), members in by_kind.items():
+        for (_, made, _), members in by_kind.items():
             states = [self.state[p] if names or self.counts else {} for p in members]
             bundle = Bundle(members, states, names, self.counts)
             if not self.counts:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.torch.core.meta import is_meta, on_meta
 from funcgrad.torch.core.operand import Operands
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.types import Array, ArrayLike, Tree
@@ -94,7 +95,7 @@ def implicit(out: Tensor, create: bool) -> Operand:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if value.dtype.kind == "c":
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
-    one = np.ones(value.shape, value.dtype)
+    one = on_meta(value) if is_meta(out) else np.ones(value.shape, value.dtype)
     if create:
         return wrap(one)
     return one

@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad.torch.core.backward.hooks import added_hook
 from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.torch.core.operand import Operand
 from funcgrad.types import Anything, ArrayLike, Arrays
 
@@ -315,7 +316,10 @@ def changed_message(
 
     `edge` is where it came from when it was saved; the box of its version knows of a newer history.
     """
-    kind = f"torch.{TYPE_NAMES[value.dtype.name]}Tensor" if value.dtype.kind != "b" else "CPUBoolType"
+    word = TYPE_NAMES[value.dtype.name]
+    kind = f"torch.{word}Tensor" if value.dtype.kind != "b" else "CPUBoolType"
+    if is_shape_only(value):
+        kind = f"Meta{word}Type"
     shape = ", ".join(map(str, value.shape))
     maker = ""
     if len(box) > 1 and box[1] is not None and not own:

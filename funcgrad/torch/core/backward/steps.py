@@ -13,8 +13,10 @@ from funcgrad.torch.core.backward.arrivals import accumulate, as_tensor
 from funcgrad.torch.core.backward.history import FREED, AccumulateGrad, Node, node_method
 from funcgrad.torch.core.backward.plans import late_plan
 from funcgrad.torch.core.backward.saved import require_unchanged, saved_tensors
+from funcgrad.torch.core.meta import is_shape_only, meta_array, on_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
+from funcgrad.torch.core.tensor import constant
 from funcgrad.types import Anything, ArrayLike, Arrays
 
 BY_MASK = frozenset(
@@ -25,18 +27,15 @@ BY_MASK = frozenset(
 """Operations whose backward selects by a comparison: its derivative by the input is nothing, not zero."""
 
 
-def zeros_like_spec(spec: tuple[Any, Any]) -> Arrays:
-    """A cotangent that nobody sent."""
-    return np.zeros(spec[0], spec[1])
-
-
 def cotangents_for(node: Node, g: ArrayLike) -> list[Any]:
     """The cotangents of all differentiable results, zeros where none arrived."""
     plan = node.plan
     if node.outputs == 1:
         return [g]
     assert plan is not None
-    return [g[k] if g[k] is not None else zeros_like_spec(plan.out_specs[k]) for k in plan.active_outputs]
+    first = constant(next(x for x in g if x is not None))
+    make = meta_array if is_shape_only(first) else np.zeros
+    return [g[k] if g[k] is not None else make(*plan.out_specs[k]) for k in plan.active_outputs]
 
 
 def pull(node: Node, g: object) -> Sequence[Any]:
@@ -53,6 +52,8 @@ def pull(node: Node, g: object) -> Sequence[Any]:
     values = [*saved, *cotangents]
     if Tracer in map(type, values):
         outs: Sequence[Any] = evaluate_or_record(plan, values)
+        if any(map(is_shape_only, values)):
+            outs = [on_meta(x) for x in outs]
     else:
         outs = plan.evaluate(*values)
     if len(outs) == len(node.edges):

@@ -43,6 +43,7 @@ _CLASSES = {
         ("unique_dim", "UniqueDimBackward0"),
         ("unique_consecutive", "UniqueConsecutiveBackward0"),
         ("_standard_gamma_grad", "StandardGammaGradBackward0"),
+        ("to('meta')", "ToCopyBackward0"),
     )
 }
 _CLASSES.update(

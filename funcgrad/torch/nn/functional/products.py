@@ -10,6 +10,7 @@ from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.errors import require_one_dtype
+from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.places.combining import combined
@@ -294,9 +295,9 @@ def one_hot(tensor: Operand, num_classes: int = -1) -> Tensor:
         if not index.size:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         num_classes = int(index.max()) + 1
-    elif index.size and index.max() >= num_classes:
+    elif index.size and not is_shape_only(index) and index.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    if index.size and index.min() < 0:
+    if index.size and not is_shape_only(index) and index.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     return wrap((index[..., None] == np.arange(num_classes)).astype(np.int64))
 

@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.layout import filled_as
+from funcgrad.torch.core.meta import is_meta, meta_array
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax
@@ -62,6 +63,8 @@ def dropout(input: Operand, p: float = 0.5, training: bool = True, inplace: bool
 def kept(input: Operand, p: float, shape: ShapeLike) -> Tensor:
     """``1 / (1 - p)`` for elements that stay and 0 for those that go."""
     dtype = input._value.dtype
+    if is_meta(input):
+        return wrap(meta_array(shape, dtype))
     if p == 1.0:
         return wrap(np.zeros(shape, dtype))
     rng = generator_of(None)
@@ -125,7 +128,7 @@ def gumbel_softmax(
     logits: Operand, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Operand:
     """A differentiable sample of classes: the softmax of logits plus Gumbel noise, or that rounded."""
-    noise = -FUNCTIONS["empty"](logits.shape, dtype=logits.dtype).exponential_().log()
+    noise = -logits.new_empty(logits.shape).exponential_().log()
     soft = softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

@@ -11,7 +11,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own
-from funcgrad.torch.operations.creating.data import array_from, finished, shape_of
+from funcgrad.torch.operations.creating.data import array_from, device_like, finished, made_on, shape_of
 from funcgrad.torch.operations.registry import FUNCTIONS, published
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
@@ -52,7 +52,8 @@ method("__new__")(staticmethod(legacy_tensor))
 @method()
 def new(self: Tensor, *args: object, size: ShapeLike | None = None, device: Device = None) -> Tensor:
     """A new tensor of this tensor's dtype, of a size or of data."""
-    return finished(made_of(args if size is None else (Size(size),), self._value.dtype), device=device)
+    made = made_of(args if size is None else (Size(size),), self._value.dtype)
+    return finished(made, device=device_like(self, {"device": device}))
 
 
 class TypedMeta(type):
@@ -70,7 +71,7 @@ def typed_constructor(name: str, word: str) -> TypedMeta:
     def make(cls: Anything, *args: Operand, size: ShapeLike | None = None) -> Tensor:
         if len(args) == 1 and isinstance(args[0], Tensor):
             return args[0].to(cls.numpy)[...]
-        return finished(made_of(args if size is None else (Size(size),), cls.numpy))
+        return finished(made_of(args if size is None else (Size(size),), cls.numpy), device="cpu")
 
     return TypedMeta(f"{word}Tensor", (), {"__new__": make, "numpy": np.dtype(name), "__module__": "torch"})
 
@@ -93,7 +94,8 @@ def empty_strided(
 ) -> Tensor:
     """A new tensor; the order of its elements in memory is always the usual one."""
     wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-    return finished(np.zeros(tuple(size), wanted), called="empty_strided", **options)
+    made = made_on(options.get("device"), np.zeros, tuple(size), wanted)
+    return finished(made, called="empty_strided", **options)
 
 
 @published()

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply, apply_linear
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.dtypes import (
     ALIASES,
     ALL_DTYPES,
@@ -18,26 +19,43 @@ from funcgrad.torch.core.dtypes import (
     numpy_dtype,
 )
 from funcgrad.torch.core.layout import copied
+from funcgrad.torch.core.meta import NO_DATA, is_meta, on_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.torch.operations.creating.data import require_cpu
+from funcgrad.torch.core.views import lying
+from funcgrad.torch.operations.creating.data import device_of
 from funcgrad.torch.operations.registry import operation, published, tensor_of
 from funcgrad.types import Anything, Array, DTypeLike, Number
 
 
 @published()
 class device:
-    """Where a tensor lives: here always the CPU."""
+    """Where a tensor lives: on the CPU, or on `meta`, which has shapes and no numbers.
+
+    >>> with fg.torch.device("meta"):
+    ...     layer = fg.torch.nn.Linear(100_000, 100_000)
+    >>> layer(fg.torch.empty(8, 100_000, device="meta")).shape
+    torch.Size([8, 100000])
+    """
 
     __module__ = "funcgrad.torch"
-    __slots__ = ("index", "type")
+    __slots__ = ("_before", "index", "type")
 
     def __init__(self, type: Anything = "cpu", index: int | None = None) -> None:
         name, _, number = str(type).partition(":")
-        require_cpu(name)
-        self.type = name
+        self.type = device_of(name)
         self.index = int(number) if number else index
+        self._before: list[str] = []
+
+    def __enter__(self) -> device:
+        """Make tensors there that are not told where."""
+        self._before.append(MODES.device)
+        MODES.device = self.type
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        MODES.device = self._before.pop()
 
     def __repr__(self) -> str:
         return (
@@ -57,7 +75,10 @@ class device:
 
 
 CPU = device("cpu")
+META = device("meta")
 
+
+_NO_ITEM = "Tensor.item() cannot be called on meta tensors"
 
 # -- numbers ----------------------------------------------------------------------------------------------
 
@@ -66,7 +87,9 @@ CPU = device("cpu")
 def item(self: Tensor) -> Number:
     """The only element as a Python number."""
     value = self._value
-    if type(value) is Tracer and not value.has_value():
+    if is_meta(self) and value.size == 1:
+        raise RuntimeError(_NO_ITEM)
+    if not is_meta(self) and type(value) is Tracer and not value.has_value():
         raise RuntimeError(
             "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
             ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
@@ -93,7 +116,7 @@ def _scalar(self: Tensor, to: Anything) -> Number:
         )
     if self._value.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    return self._value.item()
+    return item(self)
 
 
 @method("__float__")
@@ -117,6 +140,8 @@ def _bool(self: Tensor) -> bool:
         if not self._value.size:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    if is_meta(self):
+        raise RuntimeError(_NO_ITEM)
     return bool(self._value.reshape(()))
 
 
@@ -124,7 +149,7 @@ def _bool(self: Tensor) -> bool:
 def _index(self: Tensor) -> int:
     if self._value.size != 1 or self._value.dtype.kind not in "iub":
         raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(self._value.item())
+    return int(item(self))
 
 
 @method("__contains__")
@@ -149,10 +174,17 @@ def _format(self: Tensor, spec: str) -> str:
 @method("numpy")
 def numpy_array(self: Tensor, *, force: bool = False) -> Array:
     """The array on the tensor's memory; with `force` also of a tensor that requires grad."""
+    if is_meta(self) and not force:
+        raise TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+            "memory first."
+        )
     if self._rg and not force and MODES.grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    if is_meta(self):
+        raise NotImplementedError(NO_DATA)
     return own(self)
 
 
@@ -296,19 +328,29 @@ def to(self: Tensor, *args: Anything, **kwargs: Anything) -> Operand:
         if word not in _TO_WORDS:
             raise TypeError(f"to() got an unexpected keyword argument '{word}'")
     flags = [x for x in args if isinstance(x, bool)]
-    wanted, copy = None, bool(kwargs.pop("copy", len(flags) > 1 and flags[1]))
+    wanted, place, copy = None, "", bool(kwargs.pop("copy", len(flags) > 1 and flags[1]))
     for x in (*args, *[kwargs.get(k) for k in ("dtype", "device", "other")]):
         if isinstance(x, np.dtype):
             wanted = x
         elif isinstance(x, dtype) or any(x is kind for kind in (float, int, bool, complex)):
             wanted = numpy_dtype(x)
         elif isinstance(x, Tensor):
-            wanted = x._value.dtype
+            wanted, place = x._value.dtype, "meta" if is_meta(x) else "cpu"
         elif isinstance(x, str | device):
-            require_cpu(x)
+            place = device_of(x)
+    if place == "cpu":
+        self = cpu(self)
+    elif place == "meta" and not is_meta(self):
+        self = to_meta(self)
     if wanted is None:
         return self.clone() if copy else self
     return _converted(self, wanted, copy)
+
+
+def to_meta(t: Tensor) -> Tensor:
+    """A tensor of the same shape and dtype without memory; a backward pass that comes to it is refused."""
+    found = wrap(on_meta(t._value))
+    return underived(found, t, "to('meta')") if t._rg else found
 
 
 _TO_WORDS = frozenset({"device", "dtype", "other", "non_blocking", "copy", "memory_format", "tensor"})
@@ -318,7 +360,8 @@ _TO_WORDS = frozenset({"device", "dtype", "other", "non_blocking", "copy", "memo
 def type_of(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> Anything:
     """The name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
-        return f"torch.{TYPE_NAMES[self._value.dtype.name]}Tensor"
+        place = "meta." if is_meta(self) else ""
+        return f"torch.{place}{TYPE_NAMES[self._value.dtype.name]}Tensor"
     if isinstance(dtype, str):
         names = {f"torch.{word}Tensor": name for name, word in TYPE_NAMES.items()}
         if dtype not in names:
@@ -352,7 +395,9 @@ for _name, _full in (*ALIASES.items(), ("bool", "bool"), ("byte", "uint8"), ("ch
 
 @method()
 def cpu(self: Tensor) -> Tensor:
-    """The tensor itself: all are on the CPU."""
+    """The tensor itself; NotImplementedError for one on `meta`, which has no numbers to copy."""
+    if is_meta(self):
+        raise NotImplementedError(NO_DATA)
     return self
 
 
@@ -377,7 +422,7 @@ def clone(input: Tensor, *, memory_format: object = None) -> Tensor:
 @method()
 def contiguous(self: Tensor, memory_format: object = None) -> Operand:
     """The tensor, copied unless its elements lie in order."""
-    value = self._value
+    value = lying(self)
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
         return apply(_contiguous, (self,))
     return self
@@ -391,7 +436,8 @@ def _contiguous(x: Array) -> Array:
 @method()
 def is_contiguous(self: Tensor, memory_format: object = None) -> bool:
     """Whether the elements lie in memory in order."""
-    return bool(own(self).flags.c_contiguous) if isinstance(self._value, np.ndarray) else True
+    value = lying(self)
+    return bool(value.flags.c_contiguous) if isinstance(value, np.ndarray) else True
 
 
 def _cuda(self: Tensor, *args: Operand, **kwargs: Anything) -> NoReturn:

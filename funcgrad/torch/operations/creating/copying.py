@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.torch.core.layout import copied
+from funcgrad.torch.core.meta import is_meta, meta_array
 from funcgrad.torch.core.tensor import Tensor, method, own
-from funcgrad.types import Anything, ArrayLike
+from funcgrad.types import Anything, ArrayLike, DTypeLike, ShapeLike
 
 if TYPE_CHECKING:
     from funcgrad.torch.core.operand import Operand
@@ -72,7 +73,16 @@ def _shallow(self: Tensor) -> Tensor:
 
 @method("__reduce_ex__")
 def _reduce(self: Tensor, protocol: Anything) -> Anything:
+    if is_meta(self):
+        return rebuilt_on_meta, (type(self), self._value.shape, self._value.dtype, self._rg)
     return rebuilt, (type(self), np.ascontiguousarray(own(self)), self._rg)
+
+
+def rebuilt_on_meta(cls: type, shape: ShapeLike, dtype: DTypeLike, requires_grad: bool) -> Operand:
+    """The meta tensor that was pickled: a leaf."""
+    t = rebuilt(cls, np.zeros(0, dtype), requires_grad)
+    t._value = meta_array(shape, dtype)
+    return t
 
 
 def rebuilt(cls: type, value: ArrayLike, requires_grad: bool) -> Operand:

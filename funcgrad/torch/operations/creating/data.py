@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad.extend import Tracer
 from funcgrad.torch.core.dtypes import numpy_dtype, promote, torch_dtype, weak_dtype
+from funcgrad.torch.core.meta import is_meta, meta_array, on_meta
 from funcgrad.torch.core.operand import Operand
-from funcgrad.torch.core.state import SETTINGS
+from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.torch.operations.registry import published
 from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, ShapeLike
 
 
-def require_cpu(device: Device) -> None:
-    """Raise RuntimeError for a device that is not here."""
-    name = str(device).split(":")[0] if device is not None else "cpu"
-    if name not in ("cpu", "None"):
+def device_of(device: Device = None) -> str:
+    """The kind of a device, "cpu" or "meta": the default one for None, RuntimeError for what is not here."""
+    if device is None:
+        return MODES.device
+    name = str(device).split(":")[0]
+    if name not in ("cpu", "meta"):
         reason = UNSUPPORTED.get(name, "only the CPU is supported; leave the argument out")
         raise RuntimeError(f"funcgrad.torch does not support device={str(device)!r}: {reason}")
+    return name
+
+
+def made_on(device: Device, make: Callable[..., Any], shape: ShapeLike, dtype: np.dtype[Any]) -> Array:
+    """``make(shape, dtype)``, or an array without memory where the device is `meta`."""
+    return meta_array(shape, dtype) if device_of(device) == "meta" else make(shape, dtype)
+
+
+def device_like(t: Tensor, options: Mapping[str, Any]) -> str:
+    """The kind of the device that these options name, else that of the tensor."""
+    device = options.get("device")
+    return device_of(device) if device is not None else "meta" if is_meta(t) else "cpu"
 
 
 _IGNORED = frozenset({"layout", "pin_memory", "memory_format", "names", "generator"})
@@ -40,8 +55,8 @@ def finished(
     for word in ignored:
         if word not in _IGNORED:
             raise TypeError(f"{called}() got an unexpected keyword argument '{word}'")
-    if device is not None:
-        require_cpu(device)
+    if device_of(device) == "meta":
+        value = on_meta(value)
     layout = ignored.get("layout")
     if layout is not None and "strided" not in str(layout):
         raise RuntimeError(f"funcgrad.torch does not support layout={layout}: {UNSUPPORTED['to_sparse']}")
@@ -86,7 +101,7 @@ def _refuse_part(t: Tensor) -> None:
 def _plain(data: Anything) -> Anything:
     """Nested sequences with tensors replaced by their values."""
     if isinstance(data, Tensor):
-        return data._value
+        return data.item() if is_meta(data) else data._value
     if isinstance(data, Sequence) and not isinstance(data, str):
         return [_plain(x) for x in data]
     return data
@@ -221,12 +236,16 @@ def tensor(
 @published("as_tensor")
 def _as_tensor(data: Anything, dtype: DTypeLike = None, device: Device = None) -> Tensor:
     """A tensor of the data: the tensor itself or one on the array's memory where that is possible."""
-    require_cpu(device)
     if isinstance(data, Tensor):
-        return data if dtype is None or data.dtype is dtype else data.to(dtype)
-    if isinstance(data, np.ndarray) and (dtype is None or data.dtype == numpy_dtype(dtype)):
+        wanted = data.dtype if dtype is None else dtype
+        return data.to(wanted if device is None else device, wanted)
+    if (
+        device_of(device) == "cpu"
+        and isinstance(data, np.ndarray)
+        and (dtype is None or data.dtype == numpy_dtype(dtype))
+    ):
         return from_numpy(data)
-    return finished(array_from(data, _given(dtype)))
+    return finished(array_from(data, _given(dtype)), device=device)
 
 
 @published("asarray")
@@ -240,7 +259,9 @@ def _asarray(
 ) -> Tensor:
     """A tensor of an object, copied only where that is needed or asked for."""
     found = (
-        tensor(obj, dtype=dtype) if copy and not isinstance(obj, Tensor) else _as_tensor(obj, dtype, device)
+        tensor(obj, dtype=dtype, device=device)
+        if copy and not isinstance(obj, Tensor)
+        else _as_tensor(obj, dtype, device)
     )
     if copy and isinstance(obj, Tensor):
         found = found.clone()

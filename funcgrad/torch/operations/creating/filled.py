@@ -14,7 +14,7 @@ from funcgrad.torch.core.layout import laid_as
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method
-from funcgrad.torch.operations.creating.data import array_from, finished, shape_of
+from funcgrad.torch.operations.creating.data import array_from, device_like, finished, made_on, shape_of
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, published
 from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, Number, ShapeLike
 
@@ -32,7 +32,8 @@ def _filler(name: str, make: Callable[..., Any]) -> None:
         elif not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-        made = finished(make(shape_of(size, name), wanted), requires_grad, called=name, **options)
+        value = made_on(options.get("device"), make, shape_of(size, name), wanted)
+        made = finished(value, requires_grad, called=name, **options)
         if out is not None:
             out.resize_(made.shape)
             return out.copy_(made)
@@ -43,7 +44,8 @@ def _filler(name: str, make: Callable[..., Any]) -> None:
     ) -> Tensor:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
         in_rows = getattr(options.pop("memory_format", None), "name", None) == "contiguous_format"
-        made = make(input._value.shape, wanted)
+        options["device"] = device_like(input, options)
+        made = made_on(options["device"], make, input._value.shape, wanted)
         made = made if in_rows else laid_as(made, input._value)
         return finished(made, requires_grad, called=f"{name}_like", **options)
 
@@ -57,7 +59,9 @@ def _filler(name: str, make: Callable[..., Any]) -> None:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
-        return finished(make(shape_of(size), wanted), requires_grad, called=f"new_{name}", **options)
+        options["device"] = device_like(self, options)
+        made = made_on(options["device"], make, shape_of(size), wanted)
+        return finished(made, requires_grad, called=f"new_{name}", **options)
 
     for f, title in ((filled, name), (like, f"{name}_like"), (new, f"new_{name}")):
         f.__name__ = f.__qualname__ = title
@@ -97,7 +101,8 @@ def full(
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     shape = shape_of((size,), "full")
-    found = np.full(shape, number_in(value, _full_dtype(fill_value, dtype)))
+    number = number_in(value, _full_dtype(fill_value, dtype))
+    found = made_on(options.get("device"), lambda shape, dtype: np.full(shape, number), shape, number.dtype)
     return finished(found, requires_grad, called="full", **options)
 
 
@@ -113,7 +118,9 @@ def full_like(
     options.pop("memory_format", None)
     wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
     value = fill_value._value if isinstance(fill_value, Tensor) else fill_value
-    found = np.full(input._value.shape, number_in(value, wanted))
+    options["device"], number = device_like(input, options), number_in(value, wanted)
+    shape = input._value.shape
+    found = made_on(options["device"], lambda shape, dtype: np.full(shape, number), shape, wanted)
     return finished(laid_as(found, input._value), requires_grad, called="full_like", **options)
 
 
@@ -125,6 +132,7 @@ def new_full(
     self: Tensor, size: ShapeLike, fill_value: Number, *, dtype: DTypeLike = None, **options: Anything
 ) -> Tensor:
     """A new tensor of one number, with this tensor's dtype."""
+    options["device"] = device_like(self, options)
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, **options)
 
 
@@ -139,7 +147,7 @@ def new_tensor(
 ) -> Tensor:
     """A new tensor of the data, with this tensor's dtype."""
     wanted = self._value.dtype if dtype is None else numpy_dtype(dtype)
-    return finished(array_from(data, wanted), requires_grad, device)
+    return finished(array_from(data, wanted), requires_grad, device_like(self, {"device": device}))
 
 
 @published()
@@ -151,7 +159,9 @@ def eye(
     for name, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    return finished(np.eye(n, m, dtype=wanted), requires_grad, called="eye", **options)
+    shape = n, n if m is None else m
+    found = made_on(options.get("device"), lambda shape, dtype: np.eye(*shape, dtype=dtype), shape, wanted)
+    return finished(found, requires_grad, called="eye", **options)
 
 
 def _item(x: Array) -> Array:

@@ -15,10 +15,11 @@ from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.inplace import assign, require_writeable, write
 from funcgrad.torch.core.layout import filled_as, laid_as
+from funcgrad.torch.core.meta import is_meta, is_shape_only, meta_array, on_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
-from funcgrad.torch.operations.creating.data import finished, require_cpu, shape_of
+from funcgrad.torch.operations.creating.data import device_like, device_of, finished, made_on, shape_of
 from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.pointwise.arithmetic import tensor_beside
 from funcgrad.torch.operations.registry import FUNCTIONS, published
@@ -63,7 +64,8 @@ class Generator:
     __slots__ = ("_bits", "_seed")
 
     def __init__(self, device: Device = "cpu") -> None:
-        require_cpu(device)
+        if device_of(device) == "meta":
+            raise RuntimeError("META device type not an accelerator.")
         self._seed = 67280421310721
         self._bits = Words(self._seed)
 
@@ -158,6 +160,11 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
+def has_any(wrong: Array) -> bool:
+    """Whether an element is true; none is known to be where there are no values."""
+    return not is_shape_only(wrong) and bool(wrong.any())
+
+
 def _uniform(rng: Words, shape: ShapeLike, dtype: DTypeLike) -> Array:
     return rng.uniform(shape, dtype)
 
@@ -178,9 +185,10 @@ def _sampler(name: str, draw: Callable[..., Any]) -> None:
             size = (options.pop("size"),)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
         _require_floating(name, wanted)
-        return finished(
-            draw(generator_of(generator), shape_of(size), wanted), requires_grad, called=name, **options
+        made = made_on(
+            options.get("device"), lambda s, d: draw(generator_of(generator), s, d), shape_of(size), wanted
         )
+        return finished(made, requires_grad, called=name, **options)
 
     def like(
         input: Tensor, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: Anything
@@ -188,8 +196,11 @@ def _sampler(name: str, draw: Callable[..., Any]) -> None:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
         _require_floating(name, wanted)
         generator = options.pop("generator", None)
+        options["device"] = device_like(input, options)
         rng, value = generator_of(generator), input._value
-        if name == "randn" and _lies_in_pairs(value):
+        if options["device"] == "meta":
+            drawn = meta_array(value.shape, wanted)
+        elif name == "randn" and _lies_in_pairs(value):
             drawn = filled_as(value, lambda shape: rng.normal(shape, wanted, contiguous=False))
         else:
             drawn = filled_as(value, lambda shape: draw(rng, shape, wanted))
@@ -233,7 +244,12 @@ def randint(
     if high <= low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
-    drawn = generator_of(generator).integers(int(low), int(high), tuple(size)).astype(wanted)
+    drawn = made_on(
+        options.get("device"),
+        lambda shape, dtype: generator_of(generator).integers(int(low), int(high), shape).astype(dtype),
+        tuple(size),
+        wanted,
+    )
     return finished(drawn, requires_grad, called="randint", **options)
 
 
@@ -245,7 +261,8 @@ def randint_like(
     if high is None:
         low, high = 0, low
     kind = input.dtype if dtype is None else dtype
-    if type(input._value) is not np.ndarray:
+    options["device"] = device_like(input, options)
+    if type(input._value) is not np.ndarray or options["device"] == "meta":
         return randint(low, high, input._value.shape, dtype=kind, **options)
     drawn = filled_as(input._value, lambda shape: randint(low, high, shape, dtype=kind)._value)
     return finished(laid_as(drawn, input._value), called="randint_like", **options)
@@ -268,9 +285,13 @@ def randperm(
         raise RuntimeError(f"value cannot be converted to type {wanted.name}_t without overflow")
     if wanted == np.float16 and n > _ALL_HALVES:
         raise RuntimeError(f"n cannot be greater than {_ALL_HALVES} for Half type.")
-    return finished(
-        generator_of(generator).permutation(n).astype(wanted), requires_grad, called="randperm", **options
+    order = made_on(
+        options.get("device"),
+        lambda shape, dtype: generator_of(generator).permutation(*shape).astype(dtype),
+        (n,),
+        wanted,
     )
+    return finished(order, requires_grad, called="randperm", **options)
 
 
 @published()
@@ -283,14 +304,16 @@ def normal(
     **options: Anything,
 ) -> Tensor:
     """Normally distributed numbers of these means and standard deviations."""
-    if isinstance(std, Tensor) and std._value.dtype.kind == "f" and (std._value < 0).any():
+    if isinstance(std, Tensor) and std._value.dtype.kind == "f" and has_any(std._value < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
         dtype = options.pop("dtype", None)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-        drawn = _normal(generator_of(generator), tuple(size), wanted)
+        drawn = made_on(
+            options.get("device"), lambda s, d: _normal(generator_of(generator), s, d), tuple(size), wanted
+        )
         return finished((drawn * std + mean).astype(wanted), called="normal", **options)
     m, s = tensor_beside(mean, std)._value, tensor_beside(std, mean)._value
     try:
@@ -299,11 +322,13 @@ def normal(
         raise broadcast_error(m, s, error) from None
     dtype = m.dtype if isinstance(mean, Tensor) else s.dtype
     _require_floating("normal", dtype)
-    return finished((m + s * _normal(generator_of(generator), shape, dtype)).astype(dtype))
+    device = "meta" if is_shape_only(m) or is_shape_only(s) else "cpu"
+    drawn = made_on(device, lambda s, d: _normal(generator_of(generator), s, d), shape, dtype)
+    return finished((m + s * drawn).astype(dtype), device=device)
 
 
 def _require_chances(chance: Array) -> None:
-    if ((chance < 0) | (chance > 1)).any():
+    if has_any((chance < 0) | (chance > 1)):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
             "improved?  If so, please report an enhancement request to PyTorch.)"
@@ -312,6 +337,8 @@ def _require_chances(chance: Array) -> None:
 
 def _hits(rng: Words, shape: ShapeLike, chance: Array) -> Array:
     """Where a uniform number is below a chance: of 24 bits for chances in single precision, else of 53."""
+    if is_shape_only(chance):
+        return chance < 1
     wanted = np.asarray(chance).dtype
     return rng.uniform(shape, np.dtype(np.float64 if wanted == np.float64 else np.float32)) < chance
 
@@ -324,7 +351,7 @@ def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = 
     chance = input._value if p is None else np.float64(p)
     _require_chances(chance)
     hits = _hits(generator_of(generator), input._value.shape, chance)
-    return wrap(np.asarray(hits).astype(input._value.dtype))
+    return wrap(hits.astype(input._value.dtype))
 
 
 @published()
@@ -337,6 +364,8 @@ def multinomial(
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {kind}")
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if is_meta(input):
+        return wrap(meta_array((*input._value.shape[:-1], num_samples), np.int64))
     rng = generator_of(generator)
     rows = np.atleast_2d(np.asarray(input._value, np.float64))
     if not replacement and num_samples > rows.shape[1]:
@@ -358,6 +387,8 @@ def multinomial(
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson distributed numbers with the elements as rates."""
     require_kinds("poisson", input)
+    if is_meta(input):
+        return wrap(on_meta(input._value))
     if (input._value < 0).any():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     drawn = generator_of(generator).poisson(np.asarray(input._value, np.float64))
@@ -441,7 +472,7 @@ def normal_(
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     rng, value = generator_of(generator), self._value
     _require_floating("normal", value.dtype)
-    compact = bool(value.flags.c_contiguous)
+    compact = is_shape_only(value) or bool(value.flags.c_contiguous)
     drawn = filled_as(value, lambda shape: rng.normal(shape, value.dtype, contiguous=compact))
     return _written("normal_", self, drawn * std + mean)
 

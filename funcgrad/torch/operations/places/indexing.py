@@ -18,6 +18,7 @@ from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import number_in
 from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.layout import own_copy
+from funcgrad.torch.core.meta import is_meta, on_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, constant, own, wrap
@@ -280,6 +281,8 @@ _INDEX = Op("IndexBackward0", _index, input_names=("self",), visible=1)
 def _gathered(self: Tensor, items: tuple[Any, ...]) -> Operand:
     static, arrays = _dealt(items)
     _check_arrays(self._value.shape, items)
+    if is_meta(self):
+        arrays = [on_meta(constant(a)) for a in arrays]
     try:
         return apply(_INDEX, (self, *arrays), (static,))
     except IndexError as error:

@@ -19,6 +19,7 @@ from funcgrad.torch.core.inplace import (
     require_same_or_apart,
     require_writeable,
 )
+from funcgrad.torch.core.meta import NO_DATA, is_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, method, own
@@ -104,6 +105,10 @@ def copy_(self: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     incoming = isinstance(src, Tensor) and src._rg
     require_writeable(self, MODES.grad and incoming)
     source = src if isinstance(src, Tensor) else tensor_of(src)
+    if is_meta(self):
+        source = source.to("meta")
+    elif is_meta(source):
+        raise NotImplementedError(NO_DATA)
     try:
         fits = np.broadcast_shapes(source._value.shape, self._value.shape) == tuple(self._value.shape)
     except ValueError:

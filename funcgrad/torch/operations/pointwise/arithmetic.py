@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import UNCHANGING, apply, make_node
 from funcgrad.torch.core.backward.history import Node, Op
 from funcgrad.torch.core.backward.plans import pointwise_mask
 from funcgrad.torch.core.dtypes import promote_all, weak_dtype, without_its_dtype
 from funcgrad.torch.core.errors import broadcast_error
+from funcgrad.torch.core.meta import require_one_device
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -214,14 +216,13 @@ def numbers_of(x: Operand) -> bool:
 
 def operator_method(binary: Binary, name: str) -> Callable[[Any, Any], Any]:  # noqa: C901 - hot: in one piece
     """The operator ``x <op> y`` of tensors."""
-    op, promoted, tensor_class = binary.op, binary.promoted, Tensor
+    op, promoted, tensor_class, traced = binary.op, binary.promoted, Tensor, Tracer
     function, modes, enter, leave = op.function, MODES, quiet.enter, quiet.leave
 
     def method(self: Operand, other: Operand) -> Operand:  # noqa: PLR0912 - likewise
         a = self._value
-        dtype = a.dtype
         kind = type(other)
-        if dtype is F32 or dtype is F64:
+        if (dtype := a.dtype) is F32 or dtype is F64:
             if kind is tensor_class or isinstance(other, tensor_class):
                 b = other._value
                 if b.dtype is dtype:
@@ -232,6 +233,8 @@ def operator_method(binary: Binary, name: str) -> Callable[[Any, Any], Any]:  # 
                         raise broadcast_error(self, other, error) from None
                     finally:
                         leave(token)
+                    if type(value) is traced:
+                        require_one_device((a, b))
                     t = _new(tensor_class)
                     t._value = value
                     t._version_box = [0]
@@ -256,9 +259,7 @@ def operator_method(binary: Binary, name: str) -> Callable[[Any, Any], Any]:  # 
                 elif modes.inference:
                     t._inference = True
                 return t
-        if not numbers_of(other):
-            return NotImplemented
-        return promoted(self, other)
+        return promoted(self, other) if numbers_of(other) else NotImplemented
 
     method.__name__ = name
     return method

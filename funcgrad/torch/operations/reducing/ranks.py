@@ -41,7 +41,7 @@ def _shared(flat: Array, value: Array) -> Array:
         return value
     fixed = stop_gradient(value)
     equal = (flat == fixed) | (np.isnan(flat) & np.isnan(fixed))
-    mean = np.sum(np.where(equal, flat, 0.0)) / np.sum(equal)
+    mean = (np.sum(np.where(equal, flat, 0.0)) / np.sum(equal)).astype(flat.dtype)
     # The mean of equal numbers may differ from them in the last place.
     return np.where(np.isfinite(fixed), fixed + (mean - stop_gradient(mean)), mean)
 
