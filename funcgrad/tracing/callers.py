@@ -19,10 +19,11 @@ never computed: no user code runs.
 from __future__ import annotations
 
 import dis
+import inspect
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from funcgrad.tracing.python.escapes import HOOKS
@@ -356,6 +357,25 @@ def looked_up(steps: Sequence[Step], frame: FrameType) -> Anything:
         if value is NOTHING:
             return None
     return value
+
+
+_OF_EVERY_OWNER = frozenset([*dir(ModuleType), *dir(type)])
+"""What modules and classes have because they are modules and classes."""
+
+
+def static_attribute(owner: object, name: str) -> Anything:
+    """What an object has under a name, or None; as `inspect.getattr_static`, at once of modules and classes.
+
+    >>> static_attribute(dis, "opname") is dis.opname
+    True
+    """
+    kind = type(owner)
+    if name not in _OF_EVERY_OWNER:
+        if kind is ModuleType:
+            return vars(owner).get(name)
+        if isinstance(owner, type) and kind is type:
+            return next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
+    return inspect.getattr_static(owner, name, None)
 
 
 def is_subscript(step: Step) -> bool:

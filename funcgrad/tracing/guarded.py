@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dis import Instruction, get_instructions
 from functools import lru_cache, partial
-from inspect import getattr_static
 from sys import _getframe
 from types import CellType, CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -22,7 +21,7 @@ import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location
-from funcgrad.tracing.callers import all_steps
+from funcgrad.tracing.callers import all_steps, static_attribute
 from funcgrad.tracing.python.functions import CODES
 from funcgrad.tracing.reading import READER
 from funcgrad.tracing.recorder import active_recorder
@@ -217,7 +216,7 @@ def names_one(kinds: tuple[type[Exception], ...], code: CodeType, values: Mappin
     waiting = list(owners.values())
     while waiting:
         owner = waiting.pop()
-        for x in [getattr_static(owner, name, None) for name in code.co_names]:
+        for x in [static_attribute(owner, name) for name in code.co_names]:
             found.append(x)
             if isinstance(x, OWNERS) and id(x) not in owners:
                 owners[id(x)] = x

@@ -9,7 +9,6 @@ Nothing is evaluated but names and attributes: no user code runs.
 from __future__ import annotations
 
 import builtins
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -17,7 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.source import is_library_code
-from funcgrad.tracing.callers import Step, all_steps, looked_up, running_instruction, take_value
+from funcgrad.tracing.callers import (
+    Step,
+    all_steps,
+    looked_up,
+    running_instruction,
+    static_attribute,
+    take_value,
+)
 from funcgrad.tracing.python.functions import CODES
 from funcgrad.types import Anything
 
@@ -89,7 +95,7 @@ def called_value(steps: Sequence[Step], frame: FrameType) -> Anything:
     own = getattr(owner, "__dict__", {})
     if isinstance(own, dict) and steps[-1].value in own:
         return own[steps[-1].value]
-    return None if owner is None else inspect.getattr_static(type(owner), str(steps[-1].value), None)
+    return None if owner is None else static_attribute(type(owner), str(steps[-1].value))
 
 
 # -- looking through code ---------------------------------------------------------------------------------
@@ -320,7 +326,7 @@ def static_value(steps: Sequence[Step], names: Mapping[str, Any]) -> Anything:
     for step in steps[1:]:
         if not isinstance(value, ModuleType | type):
             return None
-        value = inspect.getattr_static(value, step.value, None)
+        value = static_attribute(value, step.value)
     return value
 
 
@@ -336,7 +342,7 @@ def called_writes(function: object, names: Mapping[str, Any]) -> Writes:
         found = ANYTHING if code is None else writes_of(code, function.__globals__)
         return by_globals(found, function.__globals__)
     if isinstance(function, type):
-        made = inspect.getattr_static(function, "__init__", None)
+        made = static_attribute(function, "__init__")
         return called_writes(made, names) if isinstance(made, FunctionType) else NOTHING
     if (
         isinstance(function, BuiltinFunctionType | np.ufunc)

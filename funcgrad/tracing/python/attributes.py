@@ -40,11 +40,14 @@ _NONE: frozenset[str] = frozenset()
 
 _WATCHED: dict[tuple[str, ...], tuple[str, ...]] = {}
 """By the names of all modules, as they were last, those of them that are looked at again: not libraries'."""
+_NAMES: dict[tuple[str, ...], tuple[list[int], frozenset[str]]] = {}
+"""By the modules that are looked at again: how many names they and `_HELD` had; and `names_of_users`."""
 _MADE_BY_PYTHON = 1 << 9
 """Set for a class of a ``class`` statement (`Py_TPFLAGS_HEAPTYPE`); others have no functions of Python's."""
 
 WHEN_PACKAGES_CHANGE.append(_MODULES.clear)
 WHEN_PACKAGES_CHANGE.append(_WATCHED.clear)
+WHEN_PACKAGES_CHANGE.append(_NAMES.clear)
 
 
 def getter_of(found: object) -> FunctionType | None:
@@ -100,13 +103,18 @@ def names_among(values: Iterable[Any], module: str | None = None) -> frozenset[s
 
 def names_of_users() -> frozenset[str]:
     """The names that are known now: of properties, ``__class__``, and of methods as `called` writes them."""
-    found = {*_HELD, "__class__"}
     modules = sys.modules.copy()  # other threads may import meanwhile
-    for name in _watched(modules):
-        module = modules[name]
-        if isinstance(module, ModuleType):
-            found |= _looked(name, module)[1]
-    return frozenset(found)
+    watched = _watched(modules)
+    now: list[object] = [modules[name] for name in watched]
+    sizes = [len(_HELD), *[len(vars(x)) if isinstance(x, ModuleType) else 0 for x in now]]
+    known = _NAMES.get(watched)
+    if known is None or known[0] != sizes:
+        looked = [
+            _looked(name, x)[1] for name, x in zip(watched, now, strict=True) if isinstance(x, ModuleType)
+        ]
+        _NAMES.clear()
+        _NAMES[watched] = known = sizes, frozenset(_HELD).union(["__class__"], *looked)
+    return known[1]
 
 
 def _watched(modules: Mapping[str, object]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import inspect
 from collections.abc import Callable, Container, Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -22,7 +21,13 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
-from funcgrad.tracing.callers import Step, all_steps, is_comprehension, running_instruction
+from funcgrad.tracing.callers import (
+    Step,
+    all_steps,
+    is_comprehension,
+    running_instruction,
+    static_attribute,
+)
 from funcgrad.tracing.python.attributes import (
     CONTAINERS_METHODS,
     called,
@@ -186,7 +191,7 @@ class CallRewriter(ProtocolRewriter):
         if isinstance(node, ast.Attribute):
             known, owner = self._value(node.value)
             if known and isinstance(owner, ModuleType):
-                value = inspect.getattr_static(owner, node.attr, None)
+                value = static_attribute(owner, node.attr)
                 return value is not None, value
         return False, None
 
@@ -295,7 +300,7 @@ class CallCache(CodeCache):
             value = self._names.get(steps[0].value, getattr(builtins, str(steps[0].value), None))
             for step in steps[1:]:
                 known = isinstance(value, ModuleType)
-                value = inspect.getattr_static(value, step.value, None) if known else None
+                value = static_attribute(value, step.value) if known else None
         if value is None:
             method = steps[-1].value
             return len(steps) < 2 or method not in CONTAINERS_METHODS or called(method) in self._theirs

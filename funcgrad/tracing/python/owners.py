@@ -24,7 +24,12 @@ def is_users(code: CodeType) -> bool:
 
 def is_of_package(code: CodeType) -> bool:
     """Whether the code is of an installed package, taken in or not."""
-    return TOP.search(code.co_filename) is not None
+    return _is_in_packages(code.co_filename)
+
+
+@lru_cache(maxsize=4096)
+def _is_in_packages(file: str) -> bool:
+    return TOP.search(file) is not None
 
 
 def take_in_package_of(function: object) -> None:
