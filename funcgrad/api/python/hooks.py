@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -23,7 +22,7 @@ import numpy as np
 
 from funcgrad.api.njit.standins import MATHEMATICS
 from funcgrad.api.python import builtin_functions
-from funcgrad.api.python.asked import AsksUsers, is_generator, is_recorded, makes_iterators, noting
+from funcgrad.api.python.asked import is_generator, is_recorded, makes_iterators, noting
 from funcgrad.api.python.blocks import items
 from funcgrad.api.python.blocks.appending import check_append
 from funcgrad.api.python.blocks.branches import condition, recorded_branch, recorded_choice
@@ -34,10 +33,9 @@ from funcgrad.api.python.blocks.loops import INDEX, Items, repeated
 from funcgrad.api.python.blocks.numbered import numbered, of_numbers_alone
 from funcgrad.api.python.blocks.outside import check_names_changed_by
 from funcgrad.api.python.blocks.plain_while import MOST_FIRST_TRIPS, counted_while
-from funcgrad.api.python.blocks.recording import Place, current_block, note_made, refuse_change
-from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_augmented, check_call, gone_through
+from funcgrad.api.python.blocks.recording import current_block, note_made, refuse_change
+from funcgrad.api.python.changing import CHANGING, CHANGING_ARRAYS, check_call, gone_through
 from funcgrad.api.python.classes import constructed
-from funcgrad.api.python.elements import OneOf, store_element
 from funcgrad.api.python.functions import recordable, use_by_default
 from funcgrad.api.python.guarded.decisions import note_truth
 from funcgrad.api.python.guarded.guards import require
@@ -48,13 +46,13 @@ from funcgrad.api.python.guarded.kept import (
     note_elements,
     note_own,
     note_reachable,
-    note_set,
     refuse_going_on,
 )
 from funcgrad.api.python.guarded.said import saying
 from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
+from funcgrad.api.python.parts import ChangesParts
 from funcgrad.api.python.seen import conversion_that_keeps
 from funcgrad.api.python.statement_notes import KeepsNotes
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
@@ -66,12 +64,10 @@ from funcgrad.tracing.python.protocols import (
     asking,
     contained,
     iterated,
-    set_by_users,
     special,
 )
 from funcgrad.tracing.python.standins import stand_in_for
-from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import Anything, Index, Result, Tree
+from funcgrad.types import Anything, Result, Tree
 
 Block = Callable[..., Any]
 T = TypeVar("T")
@@ -91,7 +87,7 @@ def noted(x: T) -> T:
     return note_made(note_own(x))
 
 
-class Hooks(KeepsNotes, AsksUsers):
+class Hooks(KeepsNotes, ChangesParts):
     """What rewritten functions ask; `unroll` is the number of operations up to which loops are unrolled."""
 
     whole_numbers_wrap = False
@@ -420,6 +416,13 @@ class Hooks(KeepsNotes, AsksUsers):
         else:
             self._count_up_to(loop, iterable, length, goes_on)
 
+    def gone_through(self, iterable: T) -> T | Iterable[Any]:
+        """What a loop goes through; raises for what would be used up."""
+        if special(iterable, "__next__") is None:  # where an iterator of the user's is, is in its attributes
+            gone_through(iterable)
+        refuse_going_on(iterable)
+        return iterated(iterable, self.function)
+
     def gone_over(self, iterable: object) -> object:
         """What a ``for`` goes over."""
         return iterable
@@ -450,133 +453,6 @@ class Hooks(KeepsNotes, AsksUsers):
     def _count_up_to(self, loop: Loop, iterable: Anything, length: int, goes_on: Block | None) -> None:
         """A loop over a known number of items: unrolled where that is short, or where it must be."""
         known_loop(self, loop, iterable, length, goes_on)
-
-    # -- elements ----------------------------------------------------------------------------------------
-
-    def closing(self, names: Sequence[str]) -> Callable[[FunctionType], FunctionType]:
-        """Decorates a function that binds names of the one around it, whose cells are made there."""
-
-        def noted(function: FunctionType) -> FunctionType:
-            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-                if name in names:
-                    note_made(cell)
-                    note_own(cell)
-            return function
-
-        return noted
-
-    def gone_through(self, iterable: T) -> T | Iterable[Any]:
-        """What a loop goes through; raises for what would be used up."""
-        if special(iterable, "__next__") is None:  # where an iterator of the user's is, is in its attributes
-            gone_through(iterable)
-        refuse_going_on(iterable)
-        return iterated(iterable, self.function)
-
-    def made(self, x: Anything) -> Anything:
-        """Called with every list, dict and set that a rewritten function makes."""
-        return note_made(note_own(x))
-
-    summed = staticmethod(builtin_functions.summed)
-    counted = staticmethod(builtin_functions.counted)
-    slice = staticmethod(builtins.slice)
-
-    def item(self, x: Anything, index: Index) -> object:
-        """``x[index]``"""
-        x = INSIDE.joiner(x)
-        method = special(x, "__getitem__")
-        if method is not None:
-            return self.function(method)(x, index)
-        if not builtin_functions.is_traced_index(index):
-            return note_made(x[index]) if type(index) is builtins.slice and type(x) is list else x[index]
-        return builtin_functions.item_of(x, index)
-
-    def store(self, value: object, x: Anything, index: Index) -> None:
-        """``x[index] = value``"""
-        method = special(x, "__setitem__")
-        if method is not None:
-            self.function(method)(x, index, value)
-            return
-        if isinstance(x, list | dict):
-            for one in x.members if type(x) is OneOf else (x,):
-                check_unchosen(one)
-                note_elements(one)
-        if builtin_functions.is_traced_index(index):
-            builtin_functions.require_within(x, index)
-        if type(x) is list and is_undecided(index):
-            store_element(x, index, value)
-            return
-        if current_block() is not None and type(x) is not OneOf:
-            if isinstance(x, list | dict) and is_undecided(index):
-                refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
-            elif isinstance(x, list | dict):
-                self._check_element(x, index)
-            elif isinstance(x, np.ndarray) and not INSIDE.becomes_traced(x):
-                refuse_change(x, "an element of an array that is not traced is set")
-            elif type(x) is not Tracer and not INSIDE.is_open(x):
-                refuse_change(x, f"an element of a {type(x).__name__} is set")
-        note_array(x, index)
-        x[index] = value
-
-    def _check_element(self, x: Anything, index: Index) -> None:
-        """Have the block carry an element of a list or dict."""
-        slices = isinstance(x, list) and isinstance(index, builtins.slice)
-        made_up = isinstance(x, dict) and hasattr(type(x), "__missing__") and index not in x
-        if slices or made_up:
-            refuse_change(x, f"elements of a {type(x).__name__} are set that may not be there")
-        Place("element", x, index).check()
-
-    def delete(self, x: Anything, index: Index) -> None:
-        """``del x[index]``"""
-        method = special(x, "__delitem__")
-        if method is not None:
-            self.function(method)(x, index)
-            return
-        check_unchosen(x)
-        note_elements(x)
-        refuse_change(x, f"an element of a {type(x).__name__} is deleted")
-        del x[index]
-
-    def augmented(self, operation: str, x: object, value: object) -> object:
-        """What ``x += value`` and its kin bind the name to."""
-        if isinstance(x, list | dict):
-            check_unchosen(x)
-        note_elements(x)
-        check_augmented(x)
-        plain = issubclass(type(x), np.ndarray)  # and nothing of ours that stands for an array
-        if current_block() is not None and plain and not INSIDE.becomes_traced(x):
-            refuse_change(x, "an array that is not traced is changed in place")
-        note_array(x, 0)
-        return operated(operation, (x, value), self.function)
-
-    def set_attribute(self, value: object, x: object, name: str) -> None:
-        """``x.name = value``"""
-        if not set_by_users(x, name, value, self.function):
-            self.set_plainly(setattr, x, name, value)
-
-    def set_plainly(self, setter: Callable[..., None], x: object, name: str, value: object) -> None:
-        """The same without asking the class: ``setattr``, or ``object.__setattr__``."""
-        note_set(x, name)
-        if current_block() is not None and type(x) is not Tracer:
-            Place("attribute", x, name).check()
-        setter(x, name, value)
-
-    def augment_attribute(self, operation: str, x: object, name: str) -> Callable[[object], None]:
-        """``x.name += value`` and its kin, for a value that is computed when the attribute has been read."""
-        held = self.attribute(x, name)
-
-        def change(value: object) -> None:
-            self.set_attribute(self.augmented(operation, held, value), x, name)
-
-        return change
-
-    def augment(self, name: str, x: object, index: Index) -> Callable[[object], None]:
-        """``x[index] += value`` and its kin, likewise."""
-        held = self.item(x, index)
-
-        def change(value: object) -> None:
-            self.store(self.augmented(name, held, value), x, index)
-
-        return change
 
 
 class HooksOfPackages(Hooks):

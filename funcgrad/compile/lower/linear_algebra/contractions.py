@@ -179,7 +179,7 @@ def at(writer: Writer, view: View, variables: Sequence[str]) -> str:
 
 
 class Part(NamedTuple):
-    """A function that threads run and that has no memory of its own: `Shared` of `passes.dividing` has."""
+    """A function that threads run and that has no memory of its own: `Shared` of `arranging.dividing` has."""
 
     name: str
     rows: Mapping[Buffer, int] = MappingProxyType({})
