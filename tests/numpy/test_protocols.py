@@ -482,3 +482,13 @@ def test_arrays_with_arithmetic_of_their_own_are_refused(other: Any, remedy: str
     for run in runs:
         with pytest.raises(TypeError, match=remedy):
             run()
+
+
+def test_flags_are_those_of_a_new_array() -> None:
+    def f(x: Any) -> Any:
+        assert x.flags.writeable
+        assert x.flags.c_contiguous
+        assert not x.flags.f_contiguous
+        return np.sum(x)
+
+    assert fg.grad(f)(np.ones((2, 3))).sum() == 6.0

@@ -254,6 +254,28 @@ def test_a_later_call_that_would_be_another_is_refused() -> None:
     )
 
 
+def test_what_is_refused_leaves_no_traced_values_in_names() -> None:
+    text = 3.0
+    kept: list[Any] = []
+    if text < 0.0:
+        never_bound = False
+
+    def warned(x: Any) -> Any:
+        nonlocal text, never_bound
+        if x > 35.0:
+            x = 35.0
+            never_bound = True
+        kept.append(x)
+        text = text * x
+        return x * text
+
+    first = text_of(errors.TracedBranchError, fg.grad(warned), 2.0)
+    assert text_of(errors.TracedBranchError, fg.grad(warned), 2.0) == first
+    with pytest.raises(NameError):
+        str(never_bound)
+    assert (text, kept) == (3.0, [])
+
+
 def test_recordings_may_be_counted() -> None:
     calls = 0
 

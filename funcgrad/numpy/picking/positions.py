@@ -6,11 +6,14 @@ values; the indices of `take` need none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.numpy.arrays.creation import array
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.arrays.movement import take_along
 from funcgrad.numpy.arrays.shapes import as_array, atleast_1d, reshaped
@@ -27,10 +30,11 @@ from funcgrad.ops.elementwise.comparison import not_equal
 from funcgrad.ops.elementwise.rounding import floor_divide, remainder
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.lists import holds_tracer
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import Array, ArrayLike, Option, ShapeLike
+from funcgrad.types import Anything, Array, ArrayLike, Option, ShapeLike
 
 __all__ = [
     "argwhere",
@@ -296,7 +300,25 @@ def ravel_multi_index(
 # -- writing ----------------------------------------------------------------------------------------------
 
 
+def writes(write: Callable[..., None]) -> Callable[..., Array | None]:
+    """What writes into traced arrays: NumPy's function where nothing is traced.
+
+    With ``inplace=False`` a copy is written and returned, as by JAX's function of the name.
+    """
+    numpys = getattr(np, write.__name__)
+
+    @wraps(write)
+    def either(a: ArrayLike, *args: Anything, inplace: bool = True, **options: Anything) -> Array | None:
+        target = a if inplace else array(a)
+        plain = type(target) is np.ndarray and not holds_tracer((*args, *options.values()))
+        (numpys if plain else write)(target, *args, **options)
+        return None if inplace else target
+
+    return either
+
+
 @implements(np.copyto)
+@writes
 def copyto(dst: ArrayLike, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """Write the values of one array into a traced one, where a condition holds.
 
@@ -316,6 +338,7 @@ def copyto(dst: ArrayLike, src: ArrayLike, casting: str = "same_kind", where: Ar
 
 
 @implements(np.put)
+@writes
 def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at positions of the flattened array; too few values are repeated.
 
@@ -336,6 +359,7 @@ def put(a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None
 
 
 @implements(np.place)
+@writes
 def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write values in turn where a mask, whose values must be known, holds; too few are repeated.
 
@@ -354,6 +378,7 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike) -> None:
 
 
 @implements(np.putmask)
+@writes
 def putmask(a: ArrayLike, mask: ArrayLike, values: ArrayLike) -> None:
     """Write values where a mask, whose values must be known, holds: at each place the one that stands there.
 
@@ -372,6 +397,7 @@ def putmask(a: ArrayLike, mask: ArrayLike, values: ArrayLike) -> None:
 
 
 @implements(np.put_along_axis)
+@writes
 def put_along_axis(arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None = -1) -> None:
     """Write values at positions along an axis, one set of positions for each line along it.
 
@@ -397,6 +423,7 @@ def put_along_axis(arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: 
 
 
 @implements(np.fill_diagonal)
+@writes
 def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False) -> None:
     """Write values on the diagonal of a matrix, or of an array whose axes have one size.
 

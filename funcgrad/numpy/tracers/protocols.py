@@ -43,7 +43,7 @@ NAMES_OF_TENSORS = {
 
 
 def _getattr(self: Tracer, name: str) -> Anything:
-    """The ufunc of that name as a method; raises TracedAttributeError for anything else."""
+    """The ufunc of that name as a method, flags as a new array has them; else raises TracedAttributeError."""
     if hasattr(Tracer, name):
         # C code that calls Python while an error is pending, as SciPy's root finders do: CPython's look-up of
         # a name that its cache of types has lost fails then, clears the error, and asks here.
@@ -55,6 +55,7 @@ def _getattr(self: Tracer, name: str) -> Anything:
         if name == "flags":
             # SciPy's own code asks for them where it takes the memory of an array.
             refusals.refuse_inside_scipy(self, False, sys._getframe(1))
+            return np.empty(self.aval.shape, self.aval.dtype).flags
         raise missing(name)
     raise AttributeError(name)
 

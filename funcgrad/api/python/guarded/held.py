@@ -50,9 +50,11 @@ class Name(State):
             return {}
 
     def put(self, held: Mapping[Any, Any]) -> None:
-        """Bind it."""
+        """Bind it, or no longer."""
         for value in held.values():
             self.owner.cell_contents = value
+        if not held and self.now():
+            del self.owner.cell_contents
 
     def spelled(self, key: object) -> str:
         """The name."""

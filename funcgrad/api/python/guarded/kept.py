@@ -145,9 +145,22 @@ class Kept:
     def refuse_baked(self, name: str, first: T, again: Callable[[], T], same: Callable[[T, T], bool]) -> None:
         """Raise if what recording has left behind would make another recording of the same function.
 
+        Names, attributes and elements then hold again what they held before, and no traced values.
+
         Raises TracedBranchError for names, attributes and elements, TracerAssignmentError for arrays,
         ConcretizationError for generators of random numbers and for clocks.
         """
+        try:
+            self._refuse_baked(name, first, again, same)
+        except FuncgradError:
+            for state in self._states.values():
+                if state.moved():
+                    state.put(state.before)
+            raise
+
+    def _refuse_baked(
+        self, name: str, first: T, again: Callable[[], T], same: Callable[[T, T], bool]
+    ) -> None:
         for key, x in self.iterators.items():
             if not is_same_standing(self._stood[key], standing(x)):
                 raise going_on(x)
