@@ -10,107 +10,28 @@ They hold no parameters and no state. Names and defaults follow ``jax.nn`` where
 from __future__ import annotations
 
 from funcgrad.api.absent import missing
+from funcgrad.nn import activations, normalization
 from funcgrad.nn import initializers as initializers
-from funcgrad.nn.activations import (
-    celu,
-    elu,
-    exponential,
-    gelu,
-    glu,
-    hard_shrink,
-    hard_sigmoid,
-    hard_silu,
-    hard_swish,
-    hard_tanh,
-    identity,
-    leaky_relu,
-    log1mexp,
-    log_sigmoid,
-    logit,
-    mish,
-    prelu,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    soft_shrink,
-    soft_sign,
-    softplus,
-    sparse_plus,
-    sparse_sigmoid,
-    squareplus,
-    swish,
-    tanh_shrink,
-)
+from funcgrad.nn.activations import *  # noqa: F403 - what its __all__ names
 from funcgrad.nn.attention import dot_product_attention, dropout, scaled_dot_product_attention
 from funcgrad.nn.convolution import conv, conv_transpose
-from funcgrad.nn.normalization import (
-    batch_norm,
-    group_norm,
-    layer_norm,
-    log_softmax,
-    logmeanexp,
-    logsumexp,
-    one_hot,
-    rms_norm,
-    softmax,
-    standardize,
-)
+from funcgrad.nn.normalization import *  # noqa: F403 - what its __all__ names
 from funcgrad.nn.pooling import avg_pool, max_pool, max_pool_and_positions
 from funcgrad.numpy.elementwise.elementary import tanh
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "avg_pool",
-    "batch_norm",
-    "celu",
     "conv",
     "conv_transpose",
     "dot_product_attention",
     "dropout",
-    "elu",
-    "exponential",
-    "gelu",
-    "glu",
-    "group_norm",
-    "hard_shrink",
-    "hard_sigmoid",
-    "hard_silu",
-    "hard_swish",
-    "hard_tanh",
-    "identity",
     "initializers",
-    "layer_norm",
-    "leaky_relu",
-    "log1mexp",
-    "log_sigmoid",
-    "log_softmax",
-    "logit",
-    "logmeanexp",
-    "logsumexp",
     "max_pool",
     "max_pool_and_positions",
-    "mish",
-    "one_hot",
-    "prelu",
-    "relu",
-    "relu6",
-    "rms_norm",
     "scaled_dot_product_attention",
-    "selu",
-    "sigmoid",
-    "silu",
-    "soft_shrink",
-    "soft_sign",
-    "softmax",
-    "softplus",
-    "sparse_plus",
-    "sparse_sigmoid",
-    "squareplus",
-    "standardize",
-    "swish",
     "tanh",
-    "tanh_shrink",
+    *activations.__all__,
+    *normalization.__all__,
 ]
 
 

@@ -23,6 +23,39 @@ from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import erfc, logistic
 from funcgrad.types import Array, ArrayLike, AxisLike
 
+__all__ = [
+    "celu",
+    "elu",
+    "exponential",
+    "gelu",
+    "glu",
+    "hard_shrink",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "identity",
+    "leaky_relu",
+    "log1mexp",
+    "log_sigmoid",
+    "logit",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_shrink",
+    "soft_sign",
+    "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
+    "swish",
+    "tanh_shrink",
+]
+
 FLOAT = np.dtype(np.float64)
 
 

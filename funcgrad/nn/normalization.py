@@ -20,6 +20,19 @@ from funcgrad.ops.elementwise.selection import where as choose
 from funcgrad.ops.reducing.softmax import LogSoftmax, Softmax
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike
 
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "layer_norm",
+    "log_softmax",
+    "logmeanexp",
+    "logsumexp",
+    "one_hot",
+    "rms_norm",
+    "softmax",
+    "standardize",
+]
+
 
 def softmax(x: ArrayLike, axis: AxisLike = -1, where: ArrayLike = None) -> Array:
     """``exp(x) / sum(exp(x))`` along `axis`, of the elements that `where` holds for if it is given.

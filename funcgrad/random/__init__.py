@@ -6,111 +6,22 @@
 """
 
 from funcgrad.api.absent import missing
-from funcgrad.random.continuous import (
-    beta,
-    cauchy,
-    chisquare,
-    dirichlet,
-    exponential,
-    gamma,
-    gumbel,
-    laplace,
-    loggamma,
-    logistic,
-    multivariate_normal,
-    normal,
-    student_t,
-    truncated_normal,
-    uniform,
-)
+from funcgrad.random import continuous, derived, discrete, keys
+from funcgrad.random.continuous import *  # noqa: F403 - what its __all__ names
 from funcgrad.random.continuous import student_t as t
-from funcgrad.random.derived import (
-    double_sided_maxwell,
-    f,
-    generalized_normal,
-    geometric,
-    lognormal,
-    maxwell,
-    multinomial,
-    pareto,
-    rayleigh,
-    triangular,
-    wald,
-    weibull_min,
-)
+from funcgrad.random.derived import *  # noqa: F403 - what its __all__ names
 from funcgrad.random.directions import ball, orthogonal
-from funcgrad.random.discrete import (
-    bernoulli,
-    binomial,
-    categorical,
-    choice,
-    permutation,
-    poisson,
-    rademacher,
-    randint,
-)
-from funcgrad.random.keys import (
-    PRNGKey,
-    bits,
-    clone,
-    fold_in,
-    key,
-    key_data,
-    key_dtype,
-    key_impl,
-    split,
-    wrap_key_data,
-)
+from funcgrad.random.discrete import *  # noqa: F403 - what its __all__ names
+from funcgrad.random.keys import *  # noqa: F403 - what its __all__ names
 
-__all__ = [
-    "PRNGKey",
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "ball",
-    "bernoulli",
-    "beta",
-    "binomial",
-    "bits",
-    "categorical",
-    "cauchy",
-    "chisquare",
-    "choice",
-    "clone",
-    "dirichlet",
-    "double_sided_maxwell",
-    "exponential",
-    "f",
-    "fold_in",
-    "gamma",
-    "generalized_normal",
-    "geometric",
-    "gumbel",
-    "key",
-    "key_data",
-    "key_dtype",
-    "key_impl",
-    "laplace",
-    "loggamma",
-    "logistic",
-    "lognormal",
-    "maxwell",
-    "multinomial",
-    "multivariate_normal",
-    "normal",
     "orthogonal",
-    "pareto",
-    "permutation",
-    "poisson",
-    "rademacher",
-    "randint",
-    "rayleigh",
-    "split",
-    "student_t",
     "t",
-    "triangular",
-    "truncated_normal",
-    "uniform",
-    "wald",
-    "weibull_min",
-    "wrap_key_data",
+    *continuous.__all__,
+    *derived.__all__,
+    *discrete.__all__,
+    *keys.__all__,
 ]
 
 

@@ -49,6 +49,24 @@ from funcgrad.random.keys import checked, float_dtype, shape_argument, shape_for
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike, Number, ShapeLike
 
+__all__ = [
+    "beta",
+    "cauchy",
+    "chisquare",
+    "dirichlet",
+    "exponential",
+    "gamma",
+    "gumbel",
+    "laplace",
+    "loggamma",
+    "logistic",
+    "multivariate_normal",
+    "normal",
+    "student_t",
+    "truncated_normal",
+    "uniform",
+]
+
 # -- standard samples ---------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,21 @@ from funcgrad.random.discrete import places_of, rademacher
 from funcgrad.random.keys import float_dtype, shape_argument, shape_for, split
 from funcgrad.types import Array, ArrayLike, DTypeLike, Number, ShapeLike
 
+__all__ = [
+    "double_sided_maxwell",
+    "f",
+    "generalized_normal",
+    "geometric",
+    "lognormal",
+    "maxwell",
+    "multinomial",
+    "pareto",
+    "rayleigh",
+    "triangular",
+    "wald",
+    "weibull_min",
+]
+
 FLOAT = np.dtype(np.float64)
 
 

@@ -24,6 +24,17 @@ from funcgrad.random.keys import checked, shape_argument, shape_for, words_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, DTypeLike, Number, ShapeLike
 
+__all__ = [
+    "bernoulli",
+    "binomial",
+    "categorical",
+    "choice",
+    "permutation",
+    "poisson",
+    "rademacher",
+    "randint",
+]
+
 FLOAT = np.dtype(np.float64)
 
 # -- numbers ------------------------------------------------------------------------------------------------

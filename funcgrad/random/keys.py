@@ -25,6 +25,19 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, DTypeLike, ShapeLike
 
+__all__ = [
+    "PRNGKey",
+    "bits",
+    "clone",
+    "fold_in",
+    "key",
+    "key_data",
+    "key_dtype",
+    "key_impl",
+    "split",
+    "wrap_key_data",
+]
+
 FIRST = np.uint64(0)
 MASK = (1 << 64) - 1
 IMPLEMENTATION = "philox4x64"

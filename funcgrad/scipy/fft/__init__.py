@@ -7,58 +7,16 @@ transforms are those of `fg.numpy.fft`; cosine, sine and Hankel transforms are c
 from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
-from funcgrad.scipy.fft.fourier import (
-    fft,
-    fft2,
-    fftfreq,
-    fftn,
-    fftshift,
-    hfft,
-    ifft,
-    ifft2,
-    ifftn,
-    ifftshift,
-    ihfft,
-    irfft,
-    irfft2,
-    irfftn,
-    rfft,
-    rfft2,
-    rfftfreq,
-    rfftn,
-)
+from funcgrad.scipy.fft import fourier, trigonometric
+from funcgrad.scipy.fft.fourier import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.fft.hankel import fht, ifht
-from funcgrad.scipy.fft.trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
+from funcgrad.scipy.fft.trigonometric import *  # noqa: F403 - what its __all__ names
 
-__all__ = [
-    "dct",
-    "dctn",
-    "dst",
-    "dstn",
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "fht",
-    "hfft",
-    "idct",
-    "idctn",
-    "idst",
-    "idstn",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
     "ifht",
-    "ihfft",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
+    *fourier.__all__,
+    *trigonometric.__all__,
 ]
 
 

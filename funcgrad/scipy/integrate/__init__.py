@@ -9,31 +9,20 @@ whole.
 from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
+from funcgrad.scipy.integrate import tabulated
 from funcgrad.scipy.integrate.quadrature import dblquad, nquad, quad, quad_vec, tplquad
-from funcgrad.scipy.integrate.tabulated import (
-    cumulative_simpson,
-    cumulative_trapezoid,
-    fixed_quad,
-    romb,
-    simpson,
-    trapezoid,
-)
+from funcgrad.scipy.integrate.tabulated import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.integrate.trajectories import odeint, solve_ivp
 
-__all__ = [
-    "cumulative_simpson",
-    "cumulative_trapezoid",
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "dblquad",
-    "fixed_quad",
     "nquad",
     "odeint",
     "quad",
     "quad_vec",
-    "romb",
-    "simpson",
     "solve_ivp",
     "tplquad",
-    "trapezoid",
+    *tabulated.__all__,
 ]
 
 

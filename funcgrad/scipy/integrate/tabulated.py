@@ -20,6 +20,8 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, ExtraArguments
 
+__all__ = ["cumulative_simpson", "cumulative_trapezoid", "fixed_quad", "romb", "simpson", "trapezoid"]
+
 scipys = originals_of("integrate")
 """SciPy's functions and classes by name."""
 

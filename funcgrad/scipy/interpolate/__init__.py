@@ -7,14 +7,8 @@ traced values, they are composed of array operations, which compile into a searc
 from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
-from funcgrad.scipy.interpolate.bsplines import (
-    BSpline,
-    InterpolatedUnivariateSpline,
-    LSQUnivariateSpline,
-    UnivariateSpline,
-    make_interp_spline,
-    make_lsq_spline,
-)
+from funcgrad.scipy.interpolate import bsplines
+from funcgrad.scipy.interpolate.bsplines import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.interpolate.fitpack import splantider, splder, splev, splint, splrep
 from funcgrad.scipy.interpolate.grids import RegularGridInterpolator, interpn
 from funcgrad.scipy.interpolate.lines import interp1d
@@ -33,31 +27,26 @@ from funcgrad.scipy.interpolate.scattered import (
 )
 from funcgrad.scipy.interpolate.smoothing import make_smoothing_spline
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "Akima1DInterpolator",
-    "BSpline",
     "CubicHermiteSpline",
     "CubicSpline",
-    "InterpolatedUnivariateSpline",
-    "LSQUnivariateSpline",
     "LinearNDInterpolator",
     "NearestNDInterpolator",
     "PPoly",
     "PchipInterpolator",
     "RBFInterpolator",
     "RegularGridInterpolator",
-    "UnivariateSpline",
     "griddata",
     "interp1d",
     "interpn",
-    "make_interp_spline",
-    "make_lsq_spline",
     "make_smoothing_spline",
     "splantider",
     "splder",
     "splev",
     "splint",
     "splrep",
+    *bsplines.__all__,
 ]
 
 

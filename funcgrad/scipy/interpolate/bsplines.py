@@ -23,6 +23,15 @@ from funcgrad.scipy.linalg.banded import solve_banded
 from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.types import Array, ArrayLike, Foreign, Number, Option, ShapeLike
 
+__all__ = [
+    "BSpline",
+    "InterpolatedUnivariateSpline",
+    "LSQUnivariateSpline",
+    "UnivariateSpline",
+    "make_interp_spline",
+    "make_lsq_spline",
+]
+
 
 def intervals(t: ArrayLike, k: int, x: ArrayLike) -> Array:
     """The last knot that is not beyond each position, among those that begin an interval of the spline."""

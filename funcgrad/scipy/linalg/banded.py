@@ -16,6 +16,15 @@ from funcgrad.scipy.linalg.patterns import toeplitz
 from funcgrad.scipy.originals import at_hand, known_value
 from funcgrad.types import Array, ArrayLike, Number
 
+__all__ = [
+    "cho_solve_banded",
+    "cholesky_banded",
+    "solve_banded",
+    "solve_circulant",
+    "solve_toeplitz",
+    "solveh_banded",
+]
+
 SINGULAR = float(np.finfo(np.float64).eps)
 """Relative to the largest eigenvalue and to the size, where a circulant matrix is singular to SciPy."""
 

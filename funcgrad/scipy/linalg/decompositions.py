@@ -36,6 +36,22 @@ from funcgrad.scipy.linalg.arguments import checks_finite, refuse, scipys
 from funcgrad.scipy.linalg.generalised import generalised_pairs
 from funcgrad.types import Array, ArrayLike, Arrays
 
+__all__ = [
+    "cho_factor",
+    "cholesky",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "lu",
+    "lu_factor",
+    "polar",
+    "qr",
+    "schur",
+    "svd",
+    "svdvals",
+]
+
 # -- triangular factors --------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,21 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays, Number
 
+__all__ = [
+    "coshm",
+    "cosm",
+    "expm",
+    "expm_frechet",
+    "fractional_matrix_power",
+    "logm",
+    "signm",
+    "sinhm",
+    "sinm",
+    "sqrtm",
+    "tanhm",
+    "tanm",
+]
+
 NOT_GIVEN = object()
 """Where SciPy warns of an option that is given at all."""
 

@@ -16,6 +16,18 @@ from funcgrad.scipy.linalg.decompositions import eigh, eigvalsh, polar, qr, svdv
 from funcgrad.scipy.linalg.systems import solve, solve_sylvester
 from funcgrad.types import Array, ArrayLike, Arrays
 
+__all__ = [
+    "eigh_tridiagonal",
+    "eigvalsh_tridiagonal",
+    "hessenberg",
+    "ldl",
+    "orthogonal_procrustes",
+    "qr_multiply",
+    "solve_continuous_lyapunov",
+    "solve_discrete_lyapunov",
+    "solve_lyapunov",
+]
+
 
 @checks_finite
 def hessenberg(

@@ -25,6 +25,18 @@ from funcgrad.scipy.linalg.arguments import checks_finite, in_doubles, refuse, s
 from funcgrad.scipy.originals import at_hand
 from funcgrad.types import Array, ArrayLike, Arrays, AxisLike, NormOrder, Number, Option
 
+__all__ = [
+    "cho_solve",
+    "det",
+    "inv",
+    "lu_solve",
+    "norm",
+    "pinv",
+    "solve",
+    "solve_sylvester",
+    "solve_triangular",
+]
+
 STRUCTURES = {
     "symmetric": "sym",
     "sym": "sym",

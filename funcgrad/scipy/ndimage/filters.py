@@ -19,6 +19,21 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike, DTypeLike, Number, Option, ShapeLike
 
+__all__ = [
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_laplace",
+    "laplace",
+    "prewitt",
+    "sobel",
+    "uniform_filter",
+    "uniform_filter1d",
+]
+
 NARROW = 1e-15
 """A Gaussian that is not wider leaves an array as it is."""
 

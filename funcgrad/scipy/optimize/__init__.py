@@ -7,26 +7,16 @@ differences.
 """
 
 from funcgrad.scipy.absent import missing
+from funcgrad.scipy.optimize import scalar_roots
 from funcgrad.scipy.optimize.assignment import linear_sum_assignment
 from funcgrad.scipy.optimize.fits import curve_fit, least_squares, leastsq, lsq_linear, nnls
 from funcgrad.scipy.optimize.linear import linprog
 from funcgrad.scipy.optimize.minima import minimize, minimize_scalar
 from funcgrad.scipy.optimize.roots import fixed_point, fsolve, root
-from funcgrad.scipy.optimize.scalar_roots import (
-    bisect,
-    brenth,
-    brentq,
-    newton,
-    ridder,
-    root_scalar,
-    toms748,
-)
+from funcgrad.scipy.optimize.scalar_roots import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.originals import original
 
-__all__ = [
-    "bisect",
-    "brenth",
-    "brentq",
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "curve_fit",
     "fixed_point",
     "fsolve",
@@ -37,12 +27,9 @@ __all__ = [
     "lsq_linear",
     "minimize",
     "minimize_scalar",
-    "newton",
     "nnls",
-    "ridder",
     "root",
-    "root_scalar",
-    "toms748",
+    *scalar_roots.__all__,
 ]
 
 SCIPYS_OWN = ("Bounds", "LinearConstraint", "NonlinearConstraint", "OptimizeResult", "RootResults")

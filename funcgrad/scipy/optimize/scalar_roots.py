@@ -30,6 +30,8 @@ from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
 from funcgrad.types import Array, ArrayLike, ExtraArguments, Option, ScipyResult
 
+__all__ = ["bisect", "brenth", "brentq", "newton", "ridder", "root_scalar", "toms748"]
+
 Function = Callable[..., Any]
 
 RTOL = 4 * float(np.finfo(float).eps)

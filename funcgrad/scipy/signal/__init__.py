@@ -6,64 +6,25 @@ On arrays alone SciPy answers. Recursions are loops in compiled code.
 from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
+from funcgrad.scipy.signal import design, filters, smoothing, spectra
 from funcgrad.scipy.signal.convolutions import convolve, correlate, fftconvolve, oaconvolve
-from funcgrad.scipy.signal.design import bessel, bilinear, butter, cheby1, cheby2, ellip, firwin, freqz
-from funcgrad.scipy.signal.filters import (
-    filtfilt,
-    lfilter,
-    lfilter_zi,
-    lfiltic,
-    sosfilt,
-    sosfilt_zi,
-    sosfiltfilt,
-)
+from funcgrad.scipy.signal.design import *  # noqa: F403 - what its __all__ names
+from funcgrad.scipy.signal.filters import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.signal.planes import convolve2d, correlate2d
-from funcgrad.scipy.signal.smoothing import decimate, detrend, hilbert, medfilt, resample, savgol_filter
-from funcgrad.scipy.signal.spectra import (
-    coherence,
-    csd,
-    istft,
-    periodogram,
-    spectrogram,
-    stft,
-    welch,
-)
+from funcgrad.scipy.signal.smoothing import *  # noqa: F403 - what its __all__ names
+from funcgrad.scipy.signal.spectra import *  # noqa: F403 - what its __all__ names
 
-__all__ = [
-    "bessel",
-    "bilinear",
-    "butter",
-    "cheby1",
-    "cheby2",
-    "coherence",
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "convolve",
     "convolve2d",
     "correlate",
     "correlate2d",
-    "csd",
-    "decimate",
-    "detrend",
-    "ellip",
     "fftconvolve",
-    "filtfilt",
-    "firwin",
-    "freqz",
-    "hilbert",
-    "istft",
-    "lfilter",
-    "lfilter_zi",
-    "lfiltic",
-    "medfilt",
     "oaconvolve",
-    "periodogram",
-    "resample",
-    "savgol_filter",
-    "sosfilt",
-    "sosfilt_zi",
-    "sosfiltfilt",
-    "spectrogram",
-    "stft",
-    "welch",
+    *design.__all__,
+    *filters.__all__,
+    *smoothing.__all__,
+    *spectra.__all__,
 ]
 
 

@@ -21,6 +21,8 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays, Number, Option
 
+__all__ = ["bessel", "bilinear", "butter", "cheby1", "cheby2", "ellip", "firwin", "freqz"]
+
 BANDS = {
     "low": "lowpass", "lowpass": "lowpass", "lp": "lowpass", "l": "lowpass",
     "high": "highpass", "highpass": "highpass", "hp": "highpass", "h": "highpass",

@@ -18,6 +18,8 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays
 
+__all__ = ["filtfilt", "lfilter", "lfilter_zi", "lfiltic", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
+
 
 def lfilter(b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: int = -1, zi: ArrayLike = None) -> Arrays:
     """A signal filtered by ``b(z) / a(z)``; with the state `zi` before it, also the state behind it.

@@ -16,6 +16,8 @@ from funcgrad.scipy.signal.arguments import back, last, scipys, traced_signals
 from funcgrad.scipy.signal.filters import sosfilt, sosfiltfilt, unsupported
 from funcgrad.types import Array, ArrayLike, Arrays, Option
 
+__all__ = ["decimate", "detrend", "hilbert", "medfilt", "resample", "savgol_filter"]
+
 
 def hilbert(x: ArrayLike, N: int | None = None, axis: int = -1) -> Array:
     """The analytic signal: `x` with its Hilbert transform as imaginary part.

@@ -16,6 +16,8 @@ from funcgrad.scipy.signal.smoothing import detrended
 from funcgrad.source import user_stacklevel
 from funcgrad.types import Array, ArrayLike, Number, Option
 
+__all__ = ["coherence", "csd", "istft", "periodogram", "spectrogram", "stft", "welch"]
+
 
 class Segments(NamedTuple):
     """How a signal is cut into windows."""

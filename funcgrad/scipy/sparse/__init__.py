@@ -8,9 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from funcgrad.scipy.absent import missing
+from funcgrad.scipy.sparse import blocks
 from funcgrad.scipy.sparse.arrays import SparseArray, Structure
 from funcgrad.scipy.sparse.assembly import dok_array, dok_matrix, lil_array, lil_matrix
-from funcgrad.scipy.sparse.blocks import block_array, block_diag, bmat, hstack, kron, kronsum, vstack
+from funcgrad.scipy.sparse.blocks import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.sparse.constructors import coo_array, csc_array, csr_array, issparse
 from funcgrad.scipy.sparse.diagonals import dia_array, dia_matrix, diags, diags_array, spdiags
 from funcgrad.scipy.sparse.matrices import SparseMatrix, coo_matrix, csc_matrix, csr_matrix, isspmatrix
@@ -19,13 +20,10 @@ from funcgrad.scipy.sparse.selections import find, permute_dims, swapaxes, tril,
 if _TYPE_CHECKING:
     from funcgrad.scipy.sparse import linalg as linalg
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "SparseArray",
     "SparseMatrix",
     "Structure",
-    "block_array",
-    "block_diag",
-    "bmat",
     "coo_array",
     "coo_matrix",
     "csc_array",
@@ -39,11 +37,8 @@ __all__ = [
     "dok_array",
     "dok_matrix",
     "find",
-    "hstack",
     "issparse",
     "isspmatrix",
-    "kron",
-    "kronsum",
     "lil_array",
     "lil_matrix",
     "permute_dims",
@@ -51,7 +46,7 @@ __all__ = [
     "swapaxes",
     "tril",
     "triu",
-    "vstack",
+    *blocks.__all__,
 ]
 
 

@@ -18,6 +18,8 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike, DTypeLike, ShapeLike
 
+__all__ = ["block_array", "block_diag", "bmat", "hstack", "kron", "kronsum", "vstack"]
+
 scipys = originals_of("sparse")
 """SciPy's functions and classes by name."""
 

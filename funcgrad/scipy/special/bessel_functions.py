@@ -9,6 +9,32 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = [
+    "hankel1",
+    "hankel2",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "iv",
+    "ive",
+    "j0",
+    "j1",
+    "jn",
+    "jv",
+    "k0",
+    "k0e",
+    "k1",
+    "k1e",
+    "kn",
+    "kv",
+    "kve",
+    "y0",
+    "y1",
+    "yn",
+    "yv",
+]
+
 
 @tabled
 def jv(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

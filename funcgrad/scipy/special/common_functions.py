@@ -27,6 +27,23 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, UfuncOption
 
+__all__ = [
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfinv",
+    "expit",
+    "gammaln",
+    "log_expit",
+    "logit",
+    "ndtr",
+    "polygamma",
+    "psi",
+    "xlog1py",
+    "xlogy",
+]
+
 
 @composed("expit")
 def expit(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

@@ -6,6 +6,22 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = [
+    "bdtr",
+    "bdtrc",
+    "chdtr",
+    "chdtrc",
+    "chdtri",
+    "fdtr",
+    "fdtrc",
+    "gdtr",
+    "gdtrc",
+    "pdtr",
+    "pdtrc",
+    "stdtr",
+    "stdtrit",
+]
+
 
 @tabled
 def chdtr(v: Operand, x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

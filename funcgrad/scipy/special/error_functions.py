@@ -6,6 +6,8 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = ["dawsn", "erfcinv", "erfcx", "erfi", "log_ndtr", "ndtri", "ndtri_exp", "owens_t", "wofz"]
+
 
 @tabled
 def erfcx(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

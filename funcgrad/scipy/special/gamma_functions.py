@@ -6,6 +6,26 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = [
+    "beta",
+    "betainc",
+    "betaincc",
+    "betainccinv",
+    "betaincinv",
+    "betaln",
+    "binom",
+    "gamma",
+    "gammainc",
+    "gammaincc",
+    "gammainccinv",
+    "gammaincinv",
+    "gammasgn",
+    "loggamma",
+    "poch",
+    "rgamma",
+    "zetac",
+]
+
 
 @tabled
 def gamma(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

@@ -6,6 +6,23 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = [
+    "eval_chebyt",
+    "eval_chebyu",
+    "eval_gegenbauer",
+    "eval_genlaguerre",
+    "eval_hermite",
+    "eval_hermitenorm",
+    "eval_jacobi",
+    "eval_laguerre",
+    "eval_legendre",
+    "exprel",
+    "hyp0f1",
+    "hyp1f1",
+    "hyp2f1",
+    "hyperu",
+]
+
 
 @tabled
 def hyp0f1(v: Operand, z: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

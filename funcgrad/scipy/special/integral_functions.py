@@ -6,6 +6,19 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = [
+    "ellipe",
+    "ellipeinc",
+    "ellipk",
+    "ellipkinc",
+    "ellipkm1",
+    "exp1",
+    "expi",
+    "expn",
+    "spence",
+    "wrightomega",
+]
+
 
 @tabled
 def expi(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

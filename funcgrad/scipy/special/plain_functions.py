@@ -6,6 +6,24 @@ from funcgrad.numpy.elementwise.ufuncs import Operand
 from funcgrad.scipy.special.defining import tabled
 from funcgrad.types import Array, UfuncOption
 
+__all__ = [
+    "boxcox",
+    "boxcox1p",
+    "cosdg",
+    "cosm1",
+    "cotdg",
+    "exp10",
+    "huber",
+    "inv_boxcox",
+    "inv_boxcox1p",
+    "kl_div",
+    "powm1",
+    "pseudo_huber",
+    "rel_entr",
+    "sindg",
+    "tandg",
+]
+
 
 @tabled
 def rel_entr(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:

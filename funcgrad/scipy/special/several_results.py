@@ -26,6 +26,30 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Arrays, Number, UfuncOption
 
+__all__ = [
+    "airy",
+    "cbrt",
+    "comb",
+    "diric",
+    "exp2",
+    "expm1",
+    "factorial",
+    "fresnel",
+    "lambertw",
+    "log1p",
+    "multigammaln",
+    "perm",
+    "shichi",
+    "sici",
+    "sinc",
+    "softplus",
+    "spherical_in",
+    "spherical_jn",
+    "spherical_kn",
+    "spherical_yn",
+    "zeta",
+]
+
 
 def results(
     name: str, parts: tuple[str, ...], x: Operand, out: tuple[Array, ...], options: dict[str, UfuncOption]

@@ -3,48 +3,29 @@
 from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
+from funcgrad.scipy.sparse.linalg import iterations
 from funcgrad.scipy.sparse.linalg.functions import aslinearoperator, expm, matrix_power, norm
-from funcgrad.scipy.sparse.linalg.iterations import (
-    bicg,
-    bicgstab,
-    cg,
-    cgs,
-    gcrotmk,
-    gmres,
-    lgmres,
-    minres,
-    qmr,
-    tfqmr,
-)
+from funcgrad.scipy.sparse.linalg.iterations import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.sparse.linalg.operators import LinearOperator
 from funcgrad.scipy.sparse.linalg.spectra import eigsh, expm_multiply, lsqr, svds
 from funcgrad.scipy.sparse.linalg.systems import factorized, inv, splu, spsolve, spsolve_triangular
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "LinearOperator",
     "aslinearoperator",
-    "bicg",
-    "bicgstab",
-    "cg",
-    "cgs",
     "eigsh",
     "expm",
     "expm_multiply",
     "factorized",
-    "gcrotmk",
-    "gmres",
     "inv",
-    "lgmres",
     "lsqr",
     "matrix_power",
-    "minres",
     "norm",
-    "qmr",
     "splu",
     "spsolve",
     "spsolve_triangular",
     "svds",
-    "tfqmr",
+    *iterations.__all__,
 ]
 
 

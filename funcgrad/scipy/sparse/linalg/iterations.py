@@ -26,6 +26,8 @@ from funcgrad.types import (
     Option,
 )
 
+__all__ = ["bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr"]
+
 scipys = originals_of("sparse.linalg")
 """SciPy's functions and classes by name."""
 
