@@ -1,4 +1,4 @@
-"""Doors for those who go behind the functions: new operations, and NumPy functions taught to trace.
+"""For those who go behind the functions: new operations, and NumPy functions taught to trace.
 
 A NumPy function that can be written with others needs no derivative, only an equivalent:
 
