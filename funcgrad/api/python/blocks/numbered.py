@@ -27,8 +27,6 @@ from funcgrad.ops.arrays.windows import note_interval
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Number
 
-__all__ = ["ITERTOOLS", "Numbers", "numbered", "of_numbers_alone", "taken"]
-
 MOST_ITEMS = 200_000
 """Items that are listed: more are gone through by Python."""
 NEVER_UNROLLED = 3
