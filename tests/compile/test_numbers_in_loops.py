@@ -11,6 +11,7 @@ import pytest
 import scipy.special as sp
 
 import funcgrad as fg
+from funcgrad.compile.passes.rewriting.doubled_factors import factors_doubled
 
 Step = Callable[[Any, Any], Any]
 
@@ -94,3 +95,25 @@ def test_a_series_as_it_is_written() -> None:
         return total
 
     np.testing.assert_allclose(fg.jit(fg.grad(sine))(0.7), np.cos(0.7), rtol=1e-12)
+
+
+def test_of_a_doubled_number_and_a_squared_one_the_squared_one_is_doubled() -> None:
+    program = fg.make_program(lambda t, x, y: ((t + t) * x, x * (t - y), x * x, (t + t) * y, y * 2.0))(
+        *[np.float64(k) for k in (1.5, 2.5, 3.5)]
+    )
+    assert factors_doubled(program) is program, "what is doubled is read twice"
+    program = fg.make_program(lambda t, x: (x * (t + t), x * x, t * x))(np.float64(1.5), np.float64(2.5))
+    changed = factors_doubled(program)
+    assert [e.primitive.name for e in changed.equations] == ["add", "mul", "mul", "mul"]
+    assert changed.equations[0].inputs == (program.inputs[1],) * 2
+    numbers = np.array([0.1, -3e-308, 5e-324, 1.3e154, -0.0, np.pi, np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        for t in numbers:
+            for x in numbers:
+                np.testing.assert_array_equal(changed.evaluate(t, x), program.evaluate(t, x))
+
+
+def test_a_product_of_a_doubled_number_with_what_is_not_squared_stays() -> None:
+    numbers = [np.float64(k) for k in (1.5, 2.5, 3.5)]
+    program = fg.make_program(lambda t, x, y: ((t + t) * x, y * y))(*numbers)
+    assert factors_doubled(program).equations == program.equations

@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.arranging.fusion import joined_steps
+from funcgrad.compile.passes.rewriting.doubled_factors import factors_doubled
 from funcgrad.compile.passes.rewriting.expand import expand
 from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store, squeezed_view
@@ -34,7 +35,7 @@ def prepared(local: Locals, program: Program, inputs: Sequence[Atom | None]) -> 
     found = local.prepared.get(key)
     if found is None:
         known = with_numbers(program, numbers)
-        made = reads_first(simplify_program(expand(simplify_program(known))))
+        made = reads_first(factors_doubled(simplify_program(expand(simplify_program(known)))))
         # The first is kept, too, for its identity to stay its own.
         found = local.prepared[key] = (program, made)
     return found[1]
