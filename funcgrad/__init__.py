@@ -31,13 +31,7 @@ if _typing.TYPE_CHECKING:
     from funcgrad.api.control_flow.choices import cond, switch
     from funcgrad.api.control_flow.loops import fori_loop, scan, while_loop
     from funcgrad.api.control_flow.refs import freeze, new_ref
-    from funcgrad.api.derivatives.differentiate import (
-        jvp,
-        linear_transpose,
-        linearize,
-        stop_gradient,
-        vjp,
-    )
+    from funcgrad.api.derivatives.differentiate import jvp, linear_transpose, linearize, stop_gradient, vjp
     from funcgrad.api.derivatives.gradients import grad, value_and_grad
     from funcgrad.api.derivatives.jacobians import hessian, hvp, jacfwd, jacobian, jacrev
     from funcgrad.api.exporting.export import export

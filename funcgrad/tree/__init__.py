@@ -19,15 +19,7 @@ from funcgrad.tree.functions import (
     structure,
     transpose,
 )
-from funcgrad.tree.keys import (
-    DictKey,
-    FlattenedIndexKey,
-    GetAttrKey,
-    Key,
-    KeyPath,
-    SequenceKey,
-    keystr,
-)
+from funcgrad.tree.keys import DictKey, FlattenedIndexKey, GetAttrKey, Key, KeyPath, SequenceKey, keystr
 from funcgrad.tree.mismatch import explain_mismatch
 from funcgrad.tree.nodes import Partial, Tree
 from funcgrad.tree.registry import (

@@ -59,13 +59,7 @@ from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import COMPARED, is_users_operator, operated
 from funcgrad.tracing.python.owners import is_of_package, is_users
-from funcgrad.tracing.python.protocols import (
-    ASKED,
-    asking,
-    contained,
-    iterated,
-    special,
-)
+from funcgrad.tracing.python.protocols import ASKED, asking, contained, iterated, special
 from funcgrad.tracing.python.standins import stand_in_for
 from funcgrad.types import Anything, Result, Tree
 

@@ -24,16 +24,8 @@ from funcgrad.tracing.python.calls import CallCache, Twins
 from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.owners import is_of_package, is_users
-from funcgrad.tracing.python.protocols import (
-    ASKED,
-    contained,
-    iterated,
-    settable,
-    subscriptable,
-)
-from funcgrad.tracing.python.protocols import (
-    asking as asking_for_users,
-)
+from funcgrad.tracing.python.protocols import ASKED, contained, iterated, settable, subscriptable
+from funcgrad.tracing.python.protocols import asking as asking_for_users
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Number, Result, Tree
 

@@ -14,13 +14,7 @@ import funcgrad as fg
 from funcgrad import tree
 from funcgrad.compat.autograd.places import subval
 from funcgrad.compat.autograd.primitives import FORWARD, primitive
-from funcgrad.compat.autograd.rules import (
-    RULES,
-    defjvp_argnums,
-    defvjp,
-    defvjp_argnum,
-    defvjp_argnums,
-)
+from funcgrad.compat.autograd.rules import RULES, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums
 from funcgrad.compat.autograd.tracer import Box, Node, getval, isbox, toposort, trace
 from funcgrad.compat.autograd.vspaces import VSpace, vspace
 from funcgrad.tracing.recorder import Recorder

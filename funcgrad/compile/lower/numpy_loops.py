@@ -15,13 +15,7 @@ from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.scipy_functions import function_of_number
 from funcgrad.ir.program import Equation
-from funcgrad.ops.random.draws import (
-    SampledExp,
-    SampledLog,
-    SampledLog1p,
-    SampledLogAddExp,
-    SampledSpecial,
-)
+from funcgrad.ops.random.draws import SampledExp, SampledLog, SampledLog1p, SampledLogAddExp, SampledSpecial
 
 LOOPS: dict[type, str] = {
     SampledExp: "exp",

@@ -12,12 +12,7 @@ from funcgrad.compile.emit.interruptible_loops import POLL_EVERY, STOPPING
 from funcgrad.compile.emit.shared_functions import in_functions
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.passes.arranging.dividing import (
-    Shared,
-    function_lines,
-    number_lines,
-    shared_steps,
-)
+from funcgrad.compile.passes.arranging.dividing import Shared, function_lines, number_lines, shared_steps
 from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.arranging.memory import scratch_offsets
 from funcgrad.compile.passes.arranging.tiling import tiled_steps

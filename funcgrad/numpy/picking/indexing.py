@@ -22,13 +22,7 @@ from funcgrad.numpy.picking.ragged import READ, part_of
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, Slice, is_whole
 from funcgrad.ops.arrays.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
-from funcgrad.ops.arrays.windows import (
-    Window,
-    has_traced_bounds,
-    may_be_outside,
-    natural_order,
-    window_of,
-)
+from funcgrad.ops.arrays.windows import Window, has_traced_bounds, may_be_outside, natural_order, window_of
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import as_view, view
 from funcgrad.tracing.guarded import is_awaited

@@ -12,13 +12,7 @@ from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.structure import real_products
 from funcgrad.ops.elementwise.arithmetic import neg, sub
-from funcgrad.ops.linalg.matrices import (
-    OnStacks,
-    Triangle,
-    flipped,
-    matrix_by_matrix,
-    product,
-)
+from funcgrad.ops.linalg.matrices import OnStacks, Triangle, flipped, matrix_by_matrix, product
 from funcgrad.ops.linalg.systems import (
     check_right_hand_sides,
     columns_apart,

@@ -12,14 +12,7 @@ from funcgrad.ops.elementwise.magnitude import absolute, hypot, sign
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.specials.exprel import ExprelDerivative
 from funcgrad.ops.specials.hypergeometric import hyp2f1
-from funcgrad.ops.specials.powers import (
-    logarithm,
-    power,
-    power_by_n,
-    power_by_x,
-    share,
-    steep,
-)
+from funcgrad.ops.specials.powers import logarithm, power, power_by_n, power_by_x, share, steep
 from funcgrad.ops.specials.table import define, infinitely, nowhere, undefined
 from funcgrad.types import Array
 

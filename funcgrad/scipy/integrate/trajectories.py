@@ -28,15 +28,7 @@ from funcgrad.scipy.integrate.start import Start, solution
 from funcgrad.scipy.integrate.trajectory import Trajectory, facts, scipys
 from funcgrad.scipy.integrate.unlisted import Unlisted
 from funcgrad.scipy.optimize.options import IN_A_TRACE, frozen
-from funcgrad.scipy.recorded import (
-    FLOAT,
-    Known,
-    as_args,
-    is_plain,
-    real_scalar,
-    real_vector,
-    vector_function,
-)
+from funcgrad.scipy.recorded import FLOAT, Known, as_args, is_plain, real_scalar, real_vector, vector_function
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult

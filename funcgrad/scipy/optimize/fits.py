@@ -24,13 +24,7 @@ from funcgrad.scipy.optimize.constraints import bounds_of
 from funcgrad.scipy.optimize.losses import LOSSES
 from funcgrad.scipy.optimize.minimum import Found, Minimum, Problem, minimum
 from funcgrad.scipy.optimize.options import Options, frozen, result, scipys, thawed
-from funcgrad.scipy.recorded import (
-    Known,
-    as_args,
-    is_plain,
-    real_vector,
-    vector_function,
-)
+from funcgrad.scipy.recorded import Known, as_args, is_plain, real_vector, vector_function
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, ExtraArguments, Number, Option, ScipyResult
 

@@ -9,13 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.scipy.derived import jacobian, value_and_gradient
-from funcgrad.scipy.optimize.constraints import (
-    NEAR,
-    Limits,
-    active_point,
-    kkt_equations,
-    parameters_of,
-)
+from funcgrad.scipy.optimize.constraints import NEAR, Limits, active_point, kkt_equations, parameters_of
 from funcgrad.scipy.optimize.options import found, report
 from funcgrad.scipy.recorded import Closed
 from funcgrad.transforms.solved.implicit import Implicit

@@ -15,15 +15,7 @@ from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.derived import tangent
 from funcgrad.scipy.optimize.brackets import brent_many
 from funcgrad.scipy.optimize.options import Options, found, frozen, report, scipys, thawed
-from funcgrad.scipy.recorded import (
-    FLOAT,
-    as_args,
-    is_plain,
-    known,
-    real_scalar,
-    real_vector,
-    scalar_function,
-)
+from funcgrad.scipy.recorded import FLOAT, as_args, is_plain, known, real_scalar, real_vector, scalar_function
 from funcgrad.tracing.primitive import Flags
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.solved.implicit import Implicit

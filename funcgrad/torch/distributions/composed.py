@@ -11,10 +11,7 @@ from funcgrad.torch.distributions.classes import Categorical
 from funcgrad.torch.distributions.constraints import MixtureSameFamilyConstraint, dependent_property
 from funcgrad.torch.distributions.distribution import Distribution, size_of
 from funcgrad.torch.distributions.joined_maps import ComposeTransform
-from funcgrad.torch.distributions.maps import (
-    Transform,
-    sum_rightmost,
-)
+from funcgrad.torch.distributions.maps import Transform, sum_rightmost
 from funcgrad.types import Anything, ShapeLike
 
 if TYPE_CHECKING:

@@ -11,10 +11,7 @@ from funcgrad.torch.distributions.classes import Categorical
 from funcgrad.torch.distributions.composed import TransformedDistribution
 from funcgrad.torch.distributions.discrete import clamp_probs, logits_of, probs_of
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, size_of
-from funcgrad.torch.distributions.maps import (
-    ExpTransform,
-    SigmoidTransform,
-)
+from funcgrad.torch.distributions.maps import ExpTransform, SigmoidTransform
 from funcgrad.types import Anything, ShapeLike
 
 __all__ = [

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from funcgrad.torch.core.dtypes import (
-    dtype,
-    numpy_dtype,
-    promote,
-    torch_dtype,
-)
+from funcgrad.torch.core.dtypes import dtype, numpy_dtype, promote, torch_dtype
 from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.meta import is_meta
 from funcgrad.torch.core.operand import Operand

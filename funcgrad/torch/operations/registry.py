@@ -10,12 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from funcgrad.torch.core.dtypes import weak_dtype, without_its_dtype
-from funcgrad.torch.core.inplace import (
-    in_place,
-    require_apart,
-    require_castable,
-    require_same_or_apart,
-)
+from funcgrad.torch.core.inplace import in_place, require_apart, require_castable, require_same_or_apart
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap

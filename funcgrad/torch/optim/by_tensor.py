@@ -12,12 +12,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.nn.declared import declared
 from funcgrad.torch.optim.optimizer import STEP_IN_JIT, StateDict, evaluated, require_no_history
-from funcgrad.torch.optim.options import (
-    Declared,
-    number,
-    require_number_in_range,
-    require_options_in_range,
-)
+from funcgrad.torch.optim.options import Declared, number, require_number_in_range, require_options_in_range
 from funcgrad.types import Array, Number, Result
 
 __all__ = ["ASGD", "Adafactor", "Muon", "SparseAdam"]

@@ -21,19 +21,8 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
-from funcgrad.tracing.callers import (
-    Step,
-    all_steps,
-    is_comprehension,
-    running_instruction,
-    static_attribute,
-)
-from funcgrad.tracing.python.attributes import (
-    CONTAINERS_METHODS,
-    called,
-    names_of_users,
-    note_classes_of,
-)
+from funcgrad.tracing.callers import Step, all_steps, is_comprehension, running_instruction, static_attribute
+from funcgrad.tracing.python.attributes import CONTAINERS_METHODS, called, names_of_users, note_classes_of
 from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute
 from funcgrad.tracing.python.functions import CODES, CodeCache, twin_of

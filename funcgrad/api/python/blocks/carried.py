@@ -19,10 +19,7 @@ from funcgrad.api.python.blocks.cells import (
     taken_apart,
 )
 from funcgrad.api.python.blocks.recording import Place
-from funcgrad.api.python.identity import (
-    other_name,
-    same_arrays,
-)
+from funcgrad.api.python.identity import other_name, same_arrays
 from funcgrad.api.python.unbound import UNBOUND
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
 from funcgrad.ir.avals import Aval

@@ -27,23 +27,12 @@ from funcgrad.api.python.blocks.carried import (
     is_outer,
     with_objects,
 )
-from funcgrad.api.python.blocks.cells import (
-    aval_of_leaf,
-    cells_of,
-    other_cells,
-    refuse_changed,
-    taken_apart,
-)
+from funcgrad.api.python.blocks.cells import aval_of_leaf, cells_of, other_cells, refuse_changed, taken_apart
 from funcgrad.api.python.blocks.layouts import changed_layouts, note_layouts
 from funcgrad.api.python.blocks.outside import check_names_changed_by
 from funcgrad.api.python.blocks.recording import Place, note_made, recorded_block, with_places
 from funcgrad.api.python.elements import ListPlace
-from funcgrad.api.python.identity import (
-    check_unchosen,
-    containers_within,
-    contents,
-    write_back,
-)
+from funcgrad.api.python.identity import check_unchosen, containers_within, contents, write_back
 from funcgrad.api.python.unbound import UNBOUND
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.avals import Aval

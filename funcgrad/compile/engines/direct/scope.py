@@ -15,15 +15,7 @@ import numpy as np
 
 from funcgrad.compile.engines.direct.writer import Module, Writer, llvm_type
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
-from funcgrad.compile.language.values import (
-    CAST_OF,
-    Type,
-    Unsupported,
-    Value,
-    constant,
-    is_complex,
-    unified,
-)
+from funcgrad.compile.language.values import CAST_OF, Type, Unsupported, Value, constant, is_complex, unified
 
 Result = Type | tuple[Type, ...]
 """The type of what a function returns: a value, or several."""

@@ -17,14 +17,7 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.elementwise import cast_name
-from funcgrad.compile.lower.linear_algebra.contractions import (
-    NO_TRANS,
-    PARTS,
-    ROW_MAJOR,
-    TRANS,
-    Part,
-    number,
-)
+from funcgrad.compile.lower.linear_algebra.contractions import NO_TRANS, PARTS, ROW_MAJOR, TRANS, Part, number
 from funcgrad.compile.lower.linear_algebra.factorizations import (
     LEFT,
     LOWER,

@@ -18,13 +18,7 @@ from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import (
-    Anything,
-    Array,
-    ArrayLike,
-    Number,
-    Option,
-)
+from funcgrad.types import Anything, Array, ArrayLike, Number, Option
 
 __all__ = ["bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr"]
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 import math
 
 from funcgrad.numpy import arctan, exp, expm1, log, log1p, logaddexp, sin, tan, tanh, where
-from funcgrad.scipy.special import (
-    beta,
-    expit,
-    log_expit,
-    logit,
-    polygamma,
-    psi,
-    xlog1py,
-    xlogy,
-)
+from funcgrad.scipy.special import beta, expit, log_expit, logit, polygamma, psi, xlog1py, xlogy
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.beta_family import above
 from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, magnitude

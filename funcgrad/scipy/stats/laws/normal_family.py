@@ -9,18 +9,7 @@ from typing import Any
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.numpy import arcsinh, cosh, exp, expm1, log, log1p, sinh, sqrt, where
 from funcgrad.ops.random.values_of_laws import LawValue
-from funcgrad.scipy.special import (
-    erf,
-    erfc,
-    erfcinv,
-    erfinv,
-    expit,
-    k1e,
-    log_ndtr,
-    logit,
-    ndtr,
-    ndtri,
-)
+from funcgrad.scipy.special import erf, erfc, erfcinv, erfinv, expit, k1e, log_ndtr, logit, ndtr, ndtri
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import (
     EULER,

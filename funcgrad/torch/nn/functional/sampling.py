@@ -16,11 +16,7 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
-from funcgrad.torch.nn.functional.pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-)
+from funcgrad.torch.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, Array, ShapeLike

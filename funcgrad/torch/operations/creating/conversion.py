@@ -11,13 +11,7 @@ from funcgrad.extend import Tracer
 from funcgrad.torch.core.apply import apply, apply_linear
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.backward.underived import underived
-from funcgrad.torch.core.dtypes import (
-    ALIASES,
-    ALL_DTYPES,
-    TYPE_NAMES,
-    dtype,
-    numpy_dtype,
-)
+from funcgrad.torch.core.dtypes import ALIASES, ALL_DTYPES, TYPE_NAMES, dtype, numpy_dtype
 from funcgrad.torch.core.layout import copied
 from funcgrad.torch.core.meta import NO_DATA, is_meta, on_meta
 from funcgrad.torch.core.operand import Operand

@@ -14,12 +14,7 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import Step, counters_of, either, with_inputs
 from funcgrad.transforms.control.undoing.blocks import Block
-from funcgrad.transforms.control.undoing.children import (
-    COUNT,
-    Child,
-    State,
-    forward_block,
-)
+from funcgrad.transforms.control.undoing.children import COUNT, Child, State, forward_block
 from funcgrad.transforms.control.undoing.loops_backward import backwards
 from funcgrad.transforms.control.undoing.pulling import Surroundings, active_outputs
 from funcgrad.transforms.control.undoing.trips import Deciding
