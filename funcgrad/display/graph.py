@@ -282,10 +282,7 @@ class Boxes:
             rows = (title(self.words.names[some[0]]), small(str(some[0].aval)))
         else:
             names = ", ".join([self.words.names[v] for v in some[:4]])
-            rows = (
-                title(names + (", …" if len(some) > 4 else "")),
-                small(f"{len(some)} {noun}"),
-            )
+            rows = (title(names + (", …" if len(some) > 4 else "")), small(f"{len(some)} {noun}"))
         return Node(kind, rows, self.words.values(some), outline)
 
     def constants(self, readers: dict[Atom, tuple[int, ...]]) -> None:

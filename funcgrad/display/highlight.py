@@ -32,11 +32,7 @@ _STRINGS = {
         if hasattr(tokenize, name)
     ],
 }
-_CLASSES = {
-    tokenize.NUMBER: "fg-n",
-    tokenize.COMMENT: "fg-c",
-    **dict.fromkeys(_STRINGS, "fg-s"),
-}
+_CLASSES = {tokenize.NUMBER: "fg-n", tokenize.COMMENT: "fg-c", **dict.fromkeys(_STRINGS, "fg-s")}
 
 
 @lru_cache(maxsize=1024)

@@ -223,7 +223,7 @@ _OF_TWO: dict[str, tuple[Callable[..., Any], str, str, str]] = {
     "zeta": (special.zeta, "f", "Hurwitz's zeta function.", "np.array([2.0]), 1.0 -> [1.64493407]"),
 }
 _OF_THREE: dict[str, tuple[Callable[..., Any], str, str, str]] = {
-    "betainc": (special.betainc, "f", "The incomplete beta function.", "1.0, 1.0, 0.5 -> 0.5"),
+    "betainc": (special.betainc, "f", "The incomplete beta function.", "1.0, 1.0, 0.5 -> 0.5")
 }
 
 __all__ = ["RoundingMethod", "integer_pow", "polygamma", "pow", "round", *_OF_ONE, *_OF_TWO, *_OF_THREE]  # noqa: PLE0604 - the names are strings

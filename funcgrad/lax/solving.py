@@ -24,11 +24,7 @@ Solve = Callable[[Linear, Any], Any]
 
 
 def custom_linear_solve(
-    matvec: Linear,
-    b: Tree,
-    solve: Solve,
-    transpose_solve: Solve | None = None,
-    symmetric: bool = False,
+    matvec: Linear, b: Tree, solve: Solve, transpose_solve: Solve | None = None, symmetric: bool = False
 ) -> Tree:
     """``x`` with ``matvec(x) = b``, as ``solve(matvec, b)`` finds it.
 
@@ -83,12 +79,7 @@ def moved_by(function: Callable[..., Any], x: ArrayLike, hoisted: ArrayLike, w: 
     return tree.map(lambda bar: -bar, pullback(w)[0])
 
 
-def custom_root(
-    f: Callable[[Any], Any],
-    initial_guess: Tree,
-    solve: Solve,
-    tangent_solve: Solve,
-) -> Tree:
+def custom_root(f: Callable[[Any], Any], initial_guess: Tree, solve: Solve, tangent_solve: Solve) -> Tree:
     """``x`` with ``f(x) = 0``, as ``solve(f, initial_guess)`` finds it.
 
     ``tangent_solve(g, y)`` gives ``x`` with ``g(x) = y`` for a linear function; it must be linear in `y`.

@@ -61,10 +61,7 @@ LATER: dict[Any, str] = {}
 LATER_PACKAGES = {"numpy.fft": "funcgrad.numpy.fft", "numpy.linalg": "funcgrad.numpy.linalg"}
 """The same for all functions of a subpackage of NumPy's that need not be imported yet."""
 
-LATER_UFUNCS = {
-    "scipy.special": "funcgrad.scipy.special",
-    "scipy.special._ufuncs": "funcgrad.scipy.special",
-}
+LATER_UFUNCS = {"scipy.special": "funcgrad.scipy.special", "scipy.special._ufuncs": "funcgrad.scipy.special"}
 """Modules with ufuncs, and the modules whose import enters them in `DEFERRED`."""
 
 
@@ -265,11 +262,7 @@ def cast_to_loop(ufunc: UfuncLike, inputs: Sequence[Any], dtype: DTypeLike, cast
 
 
 def array_function(
-    self: Tracer,
-    function: Callable[..., Any],
-    types: object,
-    args: Anything,
-    kwargs: Anything,
+    self: Tracer, function: Callable[..., Any], types: object, args: Anything, kwargs: Anything
 ) -> Result:
     """NumPy's protocol for all other functions: ``np.sum(t)``, ``np.linalg.norm(t)``."""
     if not kwargs and len(args) == 1 and self._view is None:

@@ -238,13 +238,7 @@ NEAREST: dict[str, Rows] = {
         ("onenormest", "fg.scipy.sparse.linalg.norm(a, 1)"),
         ("is_sptriangular spbandwidth", VALUES.format("a pattern")),
     ),
-    "cluster.vq": (
-        ("whiten", "x / np.std(x, 0)"),
-        (
-            "kmeans kmeans2 vq",
-            CENTRES,
-        ),
-    ),
+    "cluster.vq": (("whiten", "x / np.std(x, 0)"), ("kmeans kmeans2 vq", CENTRES)),
     "odr": (
         (
             "ODR Data Model Output RealData odr polynomial exponential multilinear unilinear quadratic",

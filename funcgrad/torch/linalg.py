@@ -257,12 +257,7 @@ def eigvals(A: Tensor) -> Operand:
 
 
 def vector_norm(
-    x: Tensor,
-    ord: float = 2,
-    dim: AxisLike = None,
-    keepdim: bool = False,
-    *,
-    dtype: DTypeLike = None,
+    x: Tensor, ord: float = 2, dim: AxisLike = None, keepdim: bool = False, *, dtype: DTypeLike = None
 ) -> Operand:
     """The norm of the elements, or of those along dimensions, as a vector."""
     return _norm_of(x, float(ord), dim, keepdim, dtype)
@@ -299,12 +294,7 @@ def matrix_norm(
 
 
 def norm(
-    A: Tensor,
-    ord: NormOrder = None,
-    dim: AxisLike = None,
-    keepdim: bool = False,
-    *,
-    dtype: DTypeLike = None,
+    A: Tensor, ord: NormOrder = None, dim: AxisLike = None, keepdim: bool = False, *, dtype: DTypeLike = None
 ) -> Operand:
     """A vector norm, or with two dimensions (or an order of its own) a matrix norm."""
     is_matrix = (dim is None and ord is not None and len(A._value.shape) == 2) or (

@@ -13,8 +13,10 @@ from lawbook.cases import Case, cases, classes
 from lawbook.numerics import assert_close
 from standalone import run_standalone
 
-from funcgrad.compile.export.bodies import program_module
+from funcgrad.compile.export.bodies import body_of
+from funcgrad.compile.export.module_text import Door, Leaf, module_text
 from funcgrad.compile.passes.scheduling.lowerings import NotLowered
+from funcgrad.ir.program import Program
 from funcgrad.tracing.primitive import Primitive
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -35,6 +37,20 @@ def meets_infinity(case: Case) -> bool:
 
 
 ENGINES = ("numba", "numpy")
+
+
+def program_module(program: Program, name: str, engine: str = "numba") -> str:
+    """A Program as a module with a function of its flat inputs, for its own sizes, that returns a tuple."""
+    body = body_of(program, name, engine)
+    parameters = [local or f"unused{k}" for k, (local, _) in enumerate(body.inputs)]
+    leaves = [
+        Leaf(local, parameter, v.aval, flat)
+        for parameter, (local, flat), v in zip(parameters, body.inputs, program.inputs, strict=True)
+        if local
+    ]
+    returned = f"({', '.join(body.results)}{',' if len(body.results) == 1 else ''})"
+    door = Door(name, parameters, returned, [f"{name}.", "A Program for its own sizes."], True, [], {})
+    return module_text(door, leaves, ["", *body.lines, f"    return {returned}"], body.constants, engine)
 
 
 @functools.cache

@@ -105,8 +105,7 @@ def scalar_output(value: object, holomorphic: bool, fun: Function) -> Array:
         )
     if not seen.inexact:
         raise NonScalarGradError(
-            f"grad needs a floating-point result, and {name} returned {seen}",
-            source=here(),
+            f"grad needs a floating-point result, and {name} returned {seen}", source=here()
         )
     if holomorphic and seen.dtype.kind != "c":
         raise NonScalarGradError(

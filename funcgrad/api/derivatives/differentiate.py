@@ -82,17 +82,11 @@ def vjp(  # type: ignore[misc] # Any number of anything is what *Xs means, too
 
 @overload
 def jvp(
-    fun: Callable[..., tuple[R, A]],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    has_aux: Literal[True],
+    fun: Callable[..., tuple[R, A]], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[True]
 ) -> tuple[R, R, A]: ...
 @overload
 def jvp(
-    fun: Callable[..., R],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    has_aux: Literal[False] = False,
+    fun: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[False] = False
 ) -> tuple[R, R]: ...
 @overload
 def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> tuple[Any, ...]: ...

@@ -43,24 +43,15 @@ P = ParamSpec("P")
 def jacfwd(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def jacfwd(
-    fun: F,
-    argnums: Literal[0] = 0,
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
+    fun: F, argnums: Literal[0] = 0, has_aux: Literal[False] = False, holomorphic: bool = False
 ) -> Jacobian[F]: ...
 @overload
 def jacfwd(
-    fun: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> TransformedFunction[P, Any]: ...
 @overload
 def jacfwd(
-    *,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Function:
@@ -120,11 +111,7 @@ def jacrev(
 ) -> TransformedFunction[P, Any]: ...
 @overload
 def jacrev(
-    *,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
 ) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def jacrev(
@@ -235,11 +222,7 @@ def jacobian(
 ) -> TransformedFunction[P, Any]: ...
 @overload
 def jacobian(
-    *,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
 ) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def jacobian(
@@ -263,24 +246,15 @@ def jacobian(
 def hessian(fun: np.ufunc, argnums: Argnums = 0, *, holomorphic: bool = False) -> OfUfunc: ...
 @overload
 def hessian(
-    fun: F,
-    argnums: Literal[0] = 0,
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
+    fun: F, argnums: Literal[0] = 0, has_aux: Literal[False] = False, holomorphic: bool = False
 ) -> Jacobian[F]: ...
 @overload
 def hessian(
-    fun: Callable[P, Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    fun: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> TransformedFunction[P, Any]: ...
 @overload
 def hessian(
-    *,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    *, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[[Callable[P, Any]], TransformedFunction[P, Any]]: ...
 @transform
 def hessian(

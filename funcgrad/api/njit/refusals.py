@@ -11,11 +11,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.errors import FuncgradError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.tracing.tracer import Tracer
 
-SPOKEN = {
-    "List": "numba.typed.List",
-    "Dict": "numba.typed.Dict",
-    "_ObjModeContextType": "numba.objmode",
-}
+SPOKEN = {"List": "numba.typed.List", "Dict": "numba.typed.Dict", "_ObjModeContextType": "numba.objmode"}
 """Names that users know, by those of the classes."""
 
 

@@ -149,8 +149,7 @@ def rule_leaves(value: Tree, treedef: TreeDef, avals: Sequence[Aval], what: str)
     leaves, seen = tree.flatten(value)
     if seen != treedef:
         raise CustomRuleError(
-            f"{what} has the wrong structure: {tree.explain_mismatch(treedef, seen)}",
-            source=here(),
+            f"{what} has the wrong structure: {tree.explain_mismatch(treedef, seen)}", source=here()
         )
     checked = []
     for leaf, aval in zip(map(asoperand, leaves), avals, strict=True):

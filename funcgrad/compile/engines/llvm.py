@@ -24,15 +24,7 @@ from funcgrad.compile.engines.elf import is_elf, undefined_symbols
 from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
 from funcgrad.types import Anything, Foreign
 
-__all__ = [
-    "CodeError",
-    "Loaded",
-    "compile_ir",
-    "host_cpu",
-    "keep_through_forks",
-    "link_object",
-    "triple",
-]
+__all__ = ["CodeError", "Loaded", "compile_ir", "host_cpu", "keep_through_forks", "link_object", "triple"]
 
 # LLVM's contexts are shared by a process: one compilation or link at a time.
 _LOCK = threading.RLock()

@@ -1,4 +1,4 @@
-"""The body of an exported function of flat inputs, with the arrays that it holds, and Programs as modules."""
+"""The body of an exported function of flat inputs, with the arrays that it holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from funcgrad.compile.export.array_text import array_body
-from funcgrad.compile.export.module_text import Door, Leaf, module_text, recognised
+from funcgrad.compile.export.module_text import recognised
 from funcgrad.compile.export.portable import portable_text
 from funcgrad.compile.export.threads import Division
 from funcgrad.ir.program import Program
@@ -50,17 +50,3 @@ def body_of(program: Program, name: str, engine: str, division: Division | None 
         held.append(f"    {local} = {rule}{form}")
     holds_arrays = any(array.size > 1 for array, _ in captured.values())
     return Body([*held, *lines], inputs, results, constants, holds_arrays)
-
-
-def program_module(program: Program, name: str, engine: str = "numba") -> str:
-    """A Program as a module with a function of its flat inputs, for its own sizes, that returns a tuple."""
-    body = body_of(program, name, engine)
-    parameters = [local or f"unused{k}" for k, (local, _) in enumerate(body.inputs)]
-    leaves = [
-        Leaf(local, parameter, v.aval, flat)
-        for parameter, (local, flat), v in zip(parameters, body.inputs, program.inputs, strict=True)
-        if local
-    ]
-    returned = f"({', '.join(body.results)}{',' if len(body.results) == 1 else ''})"
-    door = Door(name, parameters, returned, [f"{name}.", "A Program for its own sizes."], True, [], {})
-    return module_text(door, leaves, ["", *body.lines, f"    return {returned}"], body.constants, engine)

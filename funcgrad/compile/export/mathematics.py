@@ -17,11 +17,7 @@ from funcgrad.errors import UnsupportedFunctionError
 LARGEST_ANGLE = 3.5e15
 """Beyond this, sine, cosine and tangent need more digits of pi than the translated functions have."""
 
-BY_NUMPY = {
-    "fmod": "np.fmod(x, y)",
-    "remainder": "np.remainder(x, y)",
-    "nextafter": "np.nextafter(x, y)",
-}
+BY_NUMPY = {"fmod": "np.fmod(x, y)", "remainder": "np.remainder(x, y)", "nextafter": "np.nextafter(x, y)"}
 """Functions whose exactness no polynomial gives."""
 
 OF_NUMPY = {

@@ -329,10 +329,7 @@ THIRDS, SEVENTHS = [Elements("f64", tuple([x / d for x in FINITE.values])) for d
 ARITHMETIC_WORDS: tuple[Word, ...] = (
     Word(
         *("plus", LIKE_FIRST, plus, direct_plus, lowered_plus),
-        (
-            Sample("out[i] = plus(a[i], b[i])", TWO),
-            Sample("out[i] = plus(a[i], b[i])", TWO_SINGLE, "f32"),
-        ),
+        (Sample("out[i] = plus(a[i], b[i])", TWO), Sample("out[i] = plus(a[i], b[i])", TWO_SINGLE, "f32")),
     ),
     *[
         Word(

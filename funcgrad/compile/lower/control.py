@@ -211,12 +211,7 @@ def lower_while(scheduler: Scheduler, equation: Equation) -> None:
 
 
 def lower_counted(
-    scheduler: Scheduler,
-    equation: Equation,
-    carry: Carry,
-    held: Held,
-    ends: tuple[int, Atom],
-    limits: Limits,
+    scheduler: Scheduler, equation: Equation, carry: Carry, held: Held, ends: tuple[int, Atom], limits: Limits
 ) -> None:
     """A loop that goes on while a counter is below a bound."""
     place, bound = ends

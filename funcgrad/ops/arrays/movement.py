@@ -128,7 +128,7 @@ class Concatenate(Joined):
         for x in avals:
             if x is not first and self._others(x.shape) != self._others(first.shape):
                 raise ShapeError(
-                    f"concatenate of {listed(avals)} along axis {self.axis}: all other axes must agree",
+                    f"concatenate of {listed(avals)} along axis {self.axis}: all other axes must agree"
                 )
         shape = list(first.shape)
         shape[self.axis] = sum([x.shape[self.axis] for x in avals])

@@ -184,10 +184,7 @@ class StrongZeroMul(Binary):
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         x, y = primals
         x_dot, y_dot = tangents
-        total = added(
-            None if x_dot is None else self(x_dot, y),
-            None if y_dot is None else self(x, y_dot),
-        )
+        total = added(None if x_dot is None else self(x_dot, y), None if y_dot is None else self(x, y_dot))
         out = self.bind(x, y)
         return out, broadcast_to(total, out.aval.shape)
 

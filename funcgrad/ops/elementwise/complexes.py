@@ -157,8 +157,7 @@ class MakeComplex(Binary):
         out = self.bind(*primals)
         re_dot, im_dot = tangents
         dot = self(
-            zero_of(im_dot) if re_dot is None else re_dot,
-            zero_of(re_dot) if im_dot is None else im_dot,
+            zero_of(im_dot) if re_dot is None else re_dot, zero_of(re_dot) if im_dot is None else im_dot
         )
         return out, broadcast_to(dot, out.aval.shape)
 

@@ -73,10 +73,7 @@ class Abs(Unary):
     name = "abs"
     ufunc = np.absolute
     native = by_kind(
-        f="fabs({0})",
-        c="hypot({0}.real, {0}.imag)",
-        i="{result}(select({0} < 0, -{0}, {0}))",
-        ub="{0}",
+        f="fabs({0})", c="hypot({0}.real, {0}.imag)", i="{result}(select({0} < 0, -{0}, {0}))", ub="{0}"
     )
     keeps_weak = True
 

@@ -81,11 +81,7 @@ def erfc(x: Array, out: Array) -> Array:
 
 
 @unary(
-    LazyUfunc("scipy.special", "erfinv"),
-    native="erfinv({0})",
-    cost=15,
-    kinds="f",
-    samples=IN_UNIT_INTERVAL,
+    LazyUfunc("scipy.special", "erfinv"), native="erfinv({0})", cost=15, kinds="f", samples=IN_UNIT_INTERVAL
 )
 def erfinv(x: Array, out: Array) -> Array:
     """The inverse of the error function."""

@@ -81,8 +81,7 @@ class SplineFilter(LinearUnary):
         return tuple(
             [
                 Sample(
-                    normal(7, 2),
-                    params={"axis": 0, "order": order, "mode": mode, "transposed": order == 4},
+                    normal(7, 2), params={"axis": 0, "order": order, "mode": mode, "transposed": order == 4}
                 )
                 for order, mode in zip((3, 5, 4, 2), modes, strict=True)
             ]

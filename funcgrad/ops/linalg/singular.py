@@ -176,11 +176,7 @@ class Svd(OnStacks):
         return (
             *[
                 Sample(normal(*s), params={"full": full}, through=singular_spaces)
-                for s, full in (
-                    ((4, 2), False),
-                    ((2, 2, 3), False),
-                    ((2, 4), True),
-                )
+                for s, full in (((4, 2), False), ((2, 2, 3), False), ((2, 4), True))
             ],
         )
 

@@ -158,11 +158,7 @@ class Convolution(Primitive):
                 error=DtypeError,
             ),
             ErrorSample(
-                x,
-                normal(1, 2, 3, 2),
-                params=params | {"strides": (0,)},
-                words="at least 1",
-                error=ShapeError,
+                x, normal(1, 2, 3, 2), params=params | {"strides": (0,)}, words="at least 1", error=ShapeError
             ),
         )
 

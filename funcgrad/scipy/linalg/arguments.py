@@ -23,10 +23,7 @@ scipys = originals_of("linalg")
 
 REMEDIES = {
     ("eig", "b"): "Use fg.scipy.linalg.eig(fg.scipy.linalg.solve(b, a)), if b has an inverse.",
-    (
-        "eigvals",
-        "b",
-    ): "Use fg.scipy.linalg.eigvals(fg.scipy.linalg.solve(b, a)), if b has an inverse.",
+    ("eigvals", "b"): "Use fg.scipy.linalg.eigvals(fg.scipy.linalg.solve(b, a)), if b has an inverse.",
     ("eig", "left"): "Take the columns of np.conj(np.linalg.inv(vr)).T, with vr of the right vectors.",
     ("eigh", "subset_by_value"): "Use subset_by_index, or part of all eigenvalues.",
 }

@@ -281,10 +281,4 @@ def minimize_scalar(
         between = (low, high)
     chosen = MinimizeScalar("minimize_scalar", name, ends, tol, frozen(options))
     found = minimum(chosen, start, objective, between)
-    return result(
-        x=found.x[0],
-        fun=objective(found.x),
-        success=found.success,
-        nit=found.nit,
-        nfev=found.nfev,
-    )
+    return result(x=found.x[0], fun=objective(found.x), success=found.success, nit=found.nit, nfev=found.nfev)

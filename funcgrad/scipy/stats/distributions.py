@@ -31,12 +31,7 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Option, Result, ScipyResult, ShapeLike
 
 OUTSIDE = {"pdf": 0.0, "logpdf": -math.inf}
-BELOW_AND_ABOVE = {
-    "cdf": (0.0, 1.0),
-    "sf": (1.0, 0.0),
-    "logcdf": (-math.inf, 0.0),
-    "logsf": (0.0, -math.inf),
-}
+BELOW_AND_ABOVE = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-math.inf, 0.0), "logsf": (0.0, -math.inf)}
 
 
 class Parameters:

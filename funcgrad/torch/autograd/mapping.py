@@ -172,11 +172,7 @@ def _at_once(
         if structure:  # a derivative is recorded of the same draws
             default_generator.set_state(start)
         first = next(SEQUENCE)
-        with (
-            random_numbers(randomness),
-            mapping.running(),
-            captured.standing_for(arrays[len(tensors) :]),
-        ):
+        with random_numbers(randomness), mapping.running(), captured.standing_for(arrays[len(tensors) :]):
             out = func(*given, **kwargs)
             found: list[Tensor] = []
             structure.append(taken_out(out, found))

@@ -69,9 +69,7 @@ publish(
         "probs_to_logits": discrete.logits_of,
         "sum_rightmost": maps.sum_rightmost,
     },
-    {
-        "utils": ("broadcast_all", "clamp_probs", "logits_to_probs", "probs_to_logits"),
-    },
+    {"utils": ("broadcast_all", "clamp_probs", "logits_to_probs", "probs_to_logits")},
 )
 
 

@@ -17,11 +17,7 @@ from funcgrad.types import Anything, ShapeLike
 if TYPE_CHECKING:
     from funcgrad.torch.distributions.constraints import Constraint
 
-__all__ = [
-    "Independent",
-    "MixtureSameFamily",
-    "TransformedDistribution",
-]
+__all__ = ["Independent", "MixtureSameFamily", "TransformedDistribution"]
 
 Flag = bool | None
 

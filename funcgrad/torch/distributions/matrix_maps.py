@@ -10,11 +10,7 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.maps import Transform, softplus
 from funcgrad.types import ShapeLike
 
-__all__ = [
-    "CorrCholeskyTransform",
-    "LowerCholeskyTransform",
-    "PositiveDefiniteTransform",
-]
+__all__ = ["CorrCholeskyTransform", "LowerCholeskyTransform", "PositiveDefiniteTransform"]
 
 
 class LowerCholeskyTransform(Transform):

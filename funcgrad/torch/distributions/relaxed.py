@@ -14,10 +14,7 @@ from funcgrad.torch.distributions.distribution import Distribution, broadcast_al
 from funcgrad.torch.distributions.maps import ExpTransform, SigmoidTransform
 from funcgrad.types import Anything, ShapeLike
 
-__all__ = [
-    "RelaxedBernoulli",
-    "RelaxedOneHotCategorical",
-]
+__all__ = ["RelaxedBernoulli", "RelaxedOneHotCategorical"]
 
 Flag = bool | None
 

@@ -86,12 +86,7 @@ def require_real(input: Tensor, q: object) -> None:
 _BOTH = "both inputs should have same dtype"
 _DOT = "dot : expected both vectors to have same dtype, but found {0} and {1}"
 _SCALAR = "expected scalar type {0} but found {1}"
-OF_ONE_DTYPE: dict[str, str] = {
-    "cdist": _SCALAR,
-    "inner": _BOTH,
-    "tensordot": _BOTH,
-    "vdot": _DOT,
-}
+OF_ONE_DTYPE: dict[str, str] = {"cdist": _SCALAR, "inner": _BOTH, "tensordot": _BOTH, "vdot": _DOT}
 """Operations of two tensors of the same dtype, and what is said where they differ."""
 
 

@@ -96,11 +96,7 @@ def segment_reduce(
 
 @operation("histogramdd", method=False)
 def histogramdd(
-    input: Tensor,
-    bins: Anything,
-    range: Anything = None,
-    weight: Tensor | None = None,
-    density: bool = False,
+    input: Tensor, bins: Anything, range: Anything = None, weight: Tensor | None = None, density: bool = False
 ) -> Operands:
     """How many points, of coordinates in the last dimension, lie in each box, and the edges of the boxes.
 

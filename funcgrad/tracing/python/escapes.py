@@ -157,9 +157,7 @@ class Lowering:
         elif always_leaves(orelse):
             body, rest = [*body, *rest], []
         made = ast.If(
-            node.test,
-            self.block(body, flags, returns=returns),
-            self.block(orelse, flags, returns=returns),
+            node.test, self.block(body, flags, returns=returns), self.block(orelse, flags, returns=returns)
         )
         out: list[ast.stmt] = [ast.copy_location(made, node)]
         return [*out, *self._guarded(node, rest, flags, returns, kinds)]
@@ -206,12 +204,7 @@ class Lowering:
         return [ast.fix_missing_locations(x) for x in out]
 
     def _guarded(
-        self,
-        node: ast.stmt,
-        rest: list[ast.stmt],
-        flags: Flags | None,
-        returns: bool,
-        kinds: set[type],
+        self, node: ast.stmt, rest: list[ast.stmt], flags: Flags | None, returns: bool, kinds: set[type]
     ) -> list[ast.stmt]:
         """What follows a statement that may have left, where it has not."""
         if not rest:

@@ -77,8 +77,7 @@ def transposed_steps(
         sweep = loop.sweeps[k]
         start = stop - sweep.n_carry
         bars = Bars(
-            tuple([at_results.get(r) for r in range(start, stop)]),
-            tuple([at_tapes[t] for t in written[k]]),
+            tuple([at_results.get(r) for r in range(start, stop)]), tuple([at_tapes[t] for t in written[k]])
         )
         reads = tuple([tapes[t] for t in sweep.reads])
         made = transposed_step(sweep.step, Parts(linear.carries[k], reads, linear.consts[k]), bars)

@@ -375,12 +375,7 @@ def repeated(
 
 
 def finish_repeated(
-    loop: Loop,
-    entry: dict[str, Any],
-    trip: Trip,
-    decided: Traced,
-    places: list[Tracer],
-    lead: Sequence[Any],
+    loop: Loop, entry: dict[str, Any], trip: Trip, decided: Traced, places: list[Tracer], lead: Sequence[Any]
 ) -> None:
     """Record the equation of a loop that goes on while a condition holds, and bind what it leaves."""
     carried, n_lead, n_places = trip.carried, trip.n_lead, len(places)

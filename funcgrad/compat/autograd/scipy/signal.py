@@ -52,9 +52,7 @@ def convolve(
     )
     pairs = "".join([x + y for x, y in zip(of_places, of_window, strict=True)])
     return fnp.einsum(
-        f"{of_a}{of_dots}{pairs},{of_b}{of_dots}{of_window}->{of_a}{of_b}{of_places}",
-        padded,
-        flipped,
+        f"{of_a}{of_dots}{pairs},{of_b}{of_dots}{of_window}->{of_a}{of_b}{of_places}", padded, flipped
     )
 
 

@@ -299,6 +299,4 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Call: Expressions._call,
 }
 
-_SPECIAL: dict[str, Callable[..., Value]] = {
-    "function_address": Expressions._function_address,
-}
+_SPECIAL: dict[str, Callable[..., Value]] = {"function_address": Expressions._function_address}

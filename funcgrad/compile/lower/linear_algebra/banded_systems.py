@@ -113,11 +113,7 @@ def lower_banded(scheduler: Scheduler, equation: Equation) -> None:
     def emit(writer: Writer) -> None:
         stack = Stack(writer, out.aval.shape[:-2], flag, equation.source)
         banded.prepare(writer)
-        with (
-            when_finite(writer, source, flag),
-            when_finite(writer, sides.view, flag),
-            stack as variables,
-        ):
+        with when_finite(writer, source, flag), when_finite(writer, sides.view, flag), stack as variables:
             banded.copy(writer, source, variables)
             banded.solve(writer, first, variables)
             writer.line(f"{stack.wrong} = {stack.wrong} | ({banded.cells}[{INFO}] != 0)")

@@ -143,11 +143,7 @@ ROWS: dict[type, Row] = {
 }
 
 
-REAL: dict[type, Lowering] = {
-    Cholesky: lower_cholesky,
-    Det: lower_determinant,
-    SlogDet: lower_magnitude,
-}
+REAL: dict[type, Lowering] = {Cholesky: lower_cholesky, Det: lower_determinant, SlogDet: lower_magnitude}
 """What is done for real matrices in another way: by LAPACK's own routines, or written out."""
 
 

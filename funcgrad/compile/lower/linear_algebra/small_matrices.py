@@ -161,11 +161,7 @@ def element(writer: Writer, view: View, variables: Sequence[str], i: int, j: int
     """The text of an element of one matrix of a view."""
     *_, row, column = view.strides
     part = View(
-        view.buffer,
-        view.shape[:-2],
-        view.strides[:-2],
-        view.offset + i * row + j * column,
-        view.base,
+        view.buffer, view.shape[:-2], view.strides[:-2], view.offset + i * row + j * column, view.base
     )
     return writer.element(part, variables)
 

@@ -277,10 +277,7 @@ def drawn_blocks(writer: Writer, draw: Draw, key: str, number: str, words: int) 
 def write_uniform(writer: Writer, draw: Draw, key: str, start: str) -> None:
     """Numbers from 0 up to, not including, 1."""
     j = writer.local.fresh("j")
-    with (
-        uniform_blocks(writer, draw, key) as (first, length),
-        writer.block(f"for {j} in range({length}):"),
-    ):
+    with uniform_blocks(writer, draw, key) as (first, length), writer.block(f"for {j} in range({length}):"):
         writer.line(f"{draw.target.buffer.name}[{place(start, first, j)}] = {draw.digits(j)} * {draw.scale}")
 
 

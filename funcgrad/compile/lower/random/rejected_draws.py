@@ -330,8 +330,7 @@ for $j in range($length):
 """,
     trials=TRIALS,
     transformed=TRANSFORMED.format(
-        never="($k_found < 0.0) | ($k_found > $t)",
-        possible=" & ($k_found >= 0.0) & ($k_found <= $t)",
+        never="($k_found < 0.0) | ($k_found > $t)", possible=" & ($k_found >= 0.0) & ($k_found <= $t)"
     ),
     stored=STORED.format("$found"),
     rejected=REJECTED,

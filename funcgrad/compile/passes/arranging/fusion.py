@@ -186,10 +186,7 @@ def extent(view: View, axes: Sequence[int]) -> int:
 
 
 def shrink(
-    run: Sequence[Nest],
-    loops: Sequence[Sequence[Loop]],
-    users: Mapping[Buffer, int],
-    own: Container[Buffer],
+    run: Sequence[Nest], loops: Sequence[Sequence[Loop]], users: Mapping[Buffer, int], own: Container[Buffer]
 ) -> dict[Buffer, int]:
     """Give values that only this run touches the memory of one row; returns the elements of each row.
 

@@ -17,10 +17,7 @@ _MOST_SLOTS = 4096
 
 
 def make_caller(
-    address: int,
-    layout: CallLayout,
-    keep: object = None,
-    fallback: Callable[..., object] | None = None,
+    address: int, layout: CallLayout, keep: object = None, fallback: Callable[..., object] | None = None
 ) -> Callable[..., object]:
     """A callable of the C function ``void run(char **p, int64_t *n)`` at ``address`` (or ``int64_t run``).
 

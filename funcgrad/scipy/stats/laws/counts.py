@@ -265,10 +265,7 @@ declare(
     "The whole numbers from low up to, not including, high.",
     (2.0, 0.0, 6.0),
     discrete=True,
-    counts=(
-        "low",
-        "high",
-    ),
+    counts=("low", "high"),
     ends=lambda low, high: (low, high - 1.0),
     valid=lambda low, high: high > low,
     logpdf=lambda k, low, high: -log(high - low) + 0.0 * k,

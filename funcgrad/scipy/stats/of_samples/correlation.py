@@ -59,12 +59,7 @@ def correlation(x: Array, y: Array) -> Array:
 
 @statistic
 def pearsonr(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    alternative: str = "two-sided",
-    method: Option = None,
-    axis: int | None = 0,
+    x: ArrayLike, y: ArrayLike, *, alternative: str = "two-sided", method: Option = None, axis: int | None = 0
 ) -> PearsonRResult:
     """Pearson's coefficient of correlation, and the probability of one as far from 0.
 
@@ -89,12 +84,7 @@ def pearsonr(
 
 @statistic
 def pointbiserialr(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    axis: int | None = 0,
-    nan_policy: str = "propagate",
-    keepdims: bool = False,
+    x: ArrayLike, y: ArrayLike, *, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> SignificanceResult:
     """The correlation of a sample with one of zeros and ones.
 

@@ -60,11 +60,7 @@ def gstd(
 
 @statistic
 def zmap(
-    scores: ArrayLike,
-    compare: ArrayLike,
-    axis: int | None = 0,
-    ddof: int = 0,
-    nan_policy: str = "propagate",
+    scores: ArrayLike, compare: ArrayLike, axis: int | None = 0, ddof: int = 0, nan_policy: str = "propagate"
 ) -> Array:
     """Scores less the mean of a sample, over its standard deviation.
 
@@ -79,12 +75,7 @@ def zmap(
 
 @statistic
 def kstat(
-    data: ArrayLike,
-    n: int = 2,
-    *,
-    axis: Axis = None,
-    nan_policy: str = "propagate",
-    keepdims: bool = False,
+    data: ArrayLike, n: int = 2, *, axis: Axis = None, nan_policy: str = "propagate", keepdims: bool = False
 ) -> Array:
     """The unbiased estimate of a cumulant, of order 1 to 4.
 
@@ -119,12 +110,7 @@ def cumulant(x: Array, order: int) -> Array:
 
 @statistic
 def kstatvar(
-    data: ArrayLike,
-    n: int = 2,
-    *,
-    axis: Axis = None,
-    nan_policy: str = "propagate",
-    keepdims: bool = False,
+    data: ArrayLike, n: int = 2, *, axis: Axis = None, nan_policy: str = "propagate", keepdims: bool = False
 ) -> Array:
     """The unbiased estimate of the variance of `kstat`, of order 1 or 2.
 

@@ -21,12 +21,7 @@ __all__ = ["boxcox", "boxcox_llf", "yeojohnson", "yeojohnson_llf"]
 
 @statistic
 def boxcox_llf(
-    lmb: ArrayLike,
-    data: ArrayLike,
-    *,
-    axis: Axis = 0,
-    keepdims: bool = False,
-    nan_policy: str = "propagate",
+    lmb: ArrayLike, data: ArrayLike, *, axis: Axis = 0, keepdims: bool = False, nan_policy: str = "propagate"
 ) -> Array:
     """The logarithm of the likelihood of Box and Cox's transformation.
 
@@ -93,12 +88,7 @@ def likelihood_of_yeojohnson(lmb: ArrayLike, lines: Array) -> Array:
 
 @statistic
 def yeojohnson_llf(
-    lmb: ArrayLike,
-    data: ArrayLike,
-    *,
-    axis: Axis = 0,
-    nan_policy: str = "propagate",
-    keepdims: bool = False,
+    lmb: ArrayLike, data: ArrayLike, *, axis: Axis = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> Array:
     """The logarithm of the likelihood of Yeo and Johnson's transformation.
 

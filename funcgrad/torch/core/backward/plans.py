@@ -248,11 +248,7 @@ def cut(
         if not set(used_in) <= set(wanted) or not set(used_out) <= set(wanted_out):
             raise AssertionError("a pointwise pullback needs other values in other shapes")
         used_in, used_out = wanted, wanted_out
-    heads = (
-        *[inputs[k] for k in used_in],
-        *[outs[k] for k in used_out],
-        *whole.inputs[n_inputs:],
-    )
+    heads = (*[inputs[k] for k in used_in], *[outs[k] for k in used_out], *whole.inputs[n_inputs:])
     captured = tuple([(v, x) for v, x in whole.captured if v in needed])
     program = fg.Program(heads, captured, tuple(reversed(kept)), whole.outputs[n_outputs:], "pullback")  # type: ignore[arg-type]
     return program, used_in, used_out

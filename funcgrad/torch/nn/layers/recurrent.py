@@ -56,10 +56,7 @@ def _rnn_with(activation: Callable[[Any], Any]) -> Callable[..., Any]:
     return step
 
 
-_RNN = {
-    "tanh": op("TanhBackward0")(_rnn_with(nn.tanh)),
-    "relu": op("ReluBackward0")(_rnn_with(nn.relu)),
-}
+_RNN = {"tanh": op("TanhBackward0")(_rnn_with(nn.tanh)), "relu": op("ReluBackward0")(_rnn_with(nn.relu))}
 
 
 def stepped(mode: str, gates: Tensor, state: tuple[Any, ...], w: Tensor, bias: Operand) -> tuple[Any, ...]:

@@ -68,10 +68,7 @@ _ELSEWHERE = {
         "_BatchNorm": "layers.normalization.BatchNorm",
         "_NormBase": "layers.normalization.Normalising",
     },
-    "conv": {
-        "_ConvNd": "layers.convolution.Convolving",
-        "_ConvTransposeNd": "layers.convolution.Backward",
-    },
+    "conv": {"_ConvNd": "layers.convolution.Convolving", "_ConvTransposeNd": "layers.convolution.Backward"},
     "instancenorm": {"_InstanceNorm": "layers.normalization.InstanceNorm"},
     "loss": {"_Loss": "layers.losses.Loss", "_WeightedLoss": "layers.losses.Weighted"},
     "module": {name: f"module_calls.{name}" for name in _HOOKS},

@@ -330,12 +330,7 @@ def random_structured(module: Module, name: str, amount: Number, dim: int) -> Mo
 
 
 def ln_structured(
-    module: Module,
-    name: str,
-    amount: Number,
-    n: Anything,
-    dim: int,
-    importance_scores: Tensor | None = None,
+    module: Module, name: str, amount: Number, n: Anything, dim: int, importance_scores: Tensor | None = None
 ) -> Module:
     """Prune the slices along a dimension with the smallest `n`-norms; returns the module."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)

@@ -37,10 +37,7 @@ def functional_call(
     tensor([11.])
     """
     given = joined(parameter_and_buffer_dicts)
-    named = [
-        *module.named_parameters(remove_duplicate=False),
-        *module.named_buffers(remove_duplicate=False),
-    ]
+    named = [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
     same = tied_names(named) if tie_weights else {}
     refuse_two_values(given, same)
     if strict:

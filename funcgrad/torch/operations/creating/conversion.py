@@ -306,11 +306,7 @@ def _converted(self: Tensor, wanted: np.dtype[Any], copy: bool = False) -> Opera
     if self._value.dtype == wanted:
         return self.clone() if copy else self
     if self._value.dtype.kind == "c" and wanted.kind not in "cb":
-        warnings.warn(
-            "Casting complex values to real discards the imaginary part",
-            UserWarning,
-            stacklevel=3,
-        )
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
         return _converted(self.real.clone(), wanted)
     return apply(_to_copy, (self,), (wanted,))
 

@@ -45,11 +45,7 @@ _IGNORED = frozenset({"layout", "pin_memory", "memory_format", "names", "generat
 
 
 def finished(
-    value: ArrayLike,
-    requires_grad: bool = False,
-    device: Device = None,
-    called: str = "",
-    **ignored: object,
+    value: ArrayLike, requires_grad: bool = False, device: Device = None, called: str = "", **ignored: object
 ) -> Tensor:
     """A new leaf; RuntimeError where it cannot require grad, TypeError for words that no one knows."""
     for word in ignored:

@@ -23,11 +23,7 @@ from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike, Index, NormOrder, Number
 
-__all__ = [
-    "log_softmax",
-    "softmax",
-    "vector_norm",
-]
+__all__ = ["log_softmax", "softmax", "vector_norm"]
 
 
 # -- bounds -----------------------------------------------------------------------------------------------
@@ -462,11 +458,7 @@ _VECTOR_NORM = Op("LinalgVectorNormBackward0", vector_norm, keeps_result=True)
 
 @operation()
 def norm(
-    input: Tensor,
-    p: NormOrder = "fro",
-    dim: AxisLike = None,
-    keepdim: bool = False,
-    dtype: DTypeLike = None,
+    input: Tensor, p: NormOrder = "fro", dim: AxisLike = None, keepdim: bool = False, dtype: DTypeLike = None
 ) -> Operand:
     """The norm of the elements (or of those along dimensions) as a vector."""
     if dtype is not None:

@@ -191,13 +191,7 @@ def _sgn(x: Array) -> Array:
 
 _SAME = (
     Row("abs", "AbsBackward0", np.abs, "The absolute value.", also=("absolute",), result="same"),
-    Row(
-        "frac",
-        "FracBackward0",
-        _frac,
-        "The part after the point, signed.",
-        result="same",
-    ),
+    Row("frac", "FracBackward0", _frac, "The part after the point, signed.", result="same"),
     Row("sgn", "SgnBackward0", _sgn, "The direction of a number: ``z / |z|``, 0 at 0.", result="same"),
     Row("sign", "SignBackward0", _sign, "-1, 0 or 1.", result="same"),
 )
