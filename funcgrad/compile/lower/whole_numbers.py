@@ -10,10 +10,10 @@ from funcgrad.compile.passes.scheduling.lowerings import lowers
 from funcgrad.compile.passes.scheduling.nests import Let, squeezed
 from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
-from funcgrad.ops.elementwise.bivariate import Pow
+from funcgrad.ops.elementwise.bivariate import FallingPow, Pow
 
 
-@lowers(Pow)
+@lowers(Pow, FallingPow)
 def lower_power(scheduler: Scheduler, equation: Equation) -> None:
     """Powers of integers, by squaring; those of other numbers are as any function of elements."""
     (x, n), (out,) = equation.inputs, equation.outputs
