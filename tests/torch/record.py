@@ -33,6 +33,7 @@ def main():
         "statements",
         "numbers",
         "meta",
+        "kinds",
     ):
         cases = importlib.import_module(f"cases_{table}").cases()
         held = known.get(table, {})

@@ -22,6 +22,7 @@ TABLES = (
     "statements",
     "numbers",
     "meta",
+    "kinds",
 )
 
 
@@ -90,6 +91,7 @@ DIFFERENT = {
     "statements": (),
     "numbers": (),
     "meta": (),
+    "kinds": (),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
+from funcgrad.torch.nn.functional.kinds import OF_BOTH, REFUSED, require_kind
 from funcgrad.types import Anything
 
 _TENSORS = ("Operand", "Operand | None")
@@ -17,10 +18,14 @@ _TENSORS = ("Operand", "Operand | None")
 def of_tensors(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses what is no tensor; only the first argument is looked at before it runs."""
 
+    exact = f.__name__ in REFUSED or f.__name__ in OF_BOTH
+
     @functools.wraps(f)
     def function(*args: Operand, **kwargs: Anything) -> Operands:
         if args and not isinstance(args[0], Tensor):
             refuse(f, args, kwargs)
+        if exact and args and args[0]._value.dtype.char not in "fd":
+            require_kind(f.__name__, *args)
         try:
             return f(*args, **kwargs)
         except (AttributeError, TypeError):

@@ -17,7 +17,8 @@ from funcgrad.torch.core.inplace import assign, require_writeable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.creating.random import generator_of
-from funcgrad.torch.operations.pointwise.rows import Row, of_one
+from funcgrad.torch.operations.pointwise.rows import F16, Row, of_one, op_of_halves
+from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Anything, Array, AxisLike, DTypeLike
 
 __all__ = [
@@ -169,7 +170,8 @@ def gelu(input: Operand, approximate: str = "none") -> Operand:
     """``input`` times the normal distribution's cumulative probability of it; or, with ``"tanh"``, nearly."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return apply(_gelu, (input,), (approximate == "tanh",))
+    made = op_of_halves(_gelu) if input._value.dtype == F16 else _gelu
+    return apply(made, (input,), (approximate == "tanh",))
 
 
 @op("LeakyReluBackward0")
@@ -343,24 +345,15 @@ def _along(made: Op, name: str, input: Operand, dim: AxisLike, stacklevel: int, 
         dim = softmax_dim(name, ndim, stacklevel)
     if dtype is not None:
         input = input.to(dtype)
-    elif input._value.dtype.kind in "iub":
-        raise RuntimeError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{_kind(input)}'")
+    at = dim_of(dim, ndim)
+    if input._value.dtype.kind != "f":
+        last = "_lastdim" if at == max(ndim - 1, 0) else ""
+        raise NotImplementedError(f"\"{name}{last}_kernel_impl\" not implemented for '{kind_of(input)}'")
+    if input._value.dtype == F16:
+        made = op_of_halves(made)
     if not ndim:
         return apply(made, (input.reshape(1),), (0,)).reshape(())
-    return apply(made, (input,), (dim_of(dim, ndim),))
-
-
-def _kind(input: Operand) -> str:
-    words = {
-        "int64": "Long",
-        "int32": "Int",
-        "int16": "Short",
-        "int8": "Char",
-        "uint8": "Byte",
-        "bool": "Bool",
-    }
-    name = str(input._value.dtype.name)
-    return words.get(name, name)
+    return apply(made, (input,), (at,))
 
 
 def softmax_dim(name: str, ndim: int, stacklevel: int) -> int:

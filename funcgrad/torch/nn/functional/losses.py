@@ -17,6 +17,7 @@ from funcgrad.torch.core.errors import broadcast_error
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.activations import log_softmax
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
+from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Array, Arrays
 
 __all__ = [
@@ -216,7 +217,9 @@ def nll_loss(
     if len(shape) == 2 and len(at) > 1 and at[0] == shape[0]:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     _check_classes(shape, target, ignore_index)
-    made = _NLL if len(shape) < 3 else _NLL_2D
+    made, frame = (_NLL, "nll_loss") if len(shape) < 3 else (_NLL_2D, "nll_loss2d_forward")
+    if input._value.dtype.kind != "f":
+        raise NotImplementedError(f"\"{frame}_out_frame\" not implemented for '{kind_of(input)}'")
     if len(shape) > 1 and (len(at) != len(shape) - 1 or at[0] != shape[0] or at[1:] != shape[2:]):
         if len(shape) == 2 or at[:1] != shape[:1]:
             raise ValueError(

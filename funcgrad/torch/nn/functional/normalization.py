@@ -11,6 +11,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.operations.pointwise.rows import F16, op_of_halves
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, Array, ShapeLike
 
@@ -20,7 +21,12 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_res
 def with_parameters(
     made: Anything, input: Operand, weight: Operand, bias: Operand, *params: Anything
 ) -> Operand:
-    """The operation on the input and the parameters that are not None, which it is told."""
+    """The operation on the input and the parameters that are not None, which it is told.
+
+    In half precision it is computed in single and rounded at the end, as PyTorch's.
+    """
+    if input._value.dtype == F16:
+        made = op_of_halves(made)
     inputs = [t for t in (input, weight, bias) if t is not None]
     return apply(made, inputs, (weight is not None, bias is not None, *params))
 
@@ -80,7 +86,8 @@ def rms_norm(
             f"size{list(shape)}"
         )
     if eps is None:
-        eps = float(np.finfo(input._value.dtype).eps)
+        dtype = input._value.dtype
+        eps = float(np.finfo(np.float32 if dtype == F16 else dtype).eps)
     return with_parameters(_rms_norm, input, weight, None, len(tuple(normalized_shape)), eps)
 
 

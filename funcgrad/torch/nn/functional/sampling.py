@@ -10,15 +10,18 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.inplace import require_castable
 from funcgrad.torch.core.layout import filled_as
 from funcgrad.torch.core.meta import is_meta, meta_array
 from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.nn.functional.activations import finished, softmax
 from funcgrad.torch.nn.functional.grids import cubic_weights, resampled, smooth_weights
 from funcgrad.torch.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from funcgrad.torch.operations.creating.random import generator_of
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Anything, Array, ShapeLike
 
 __all__ = [
@@ -59,6 +62,9 @@ def dropout(input: Operand, p: float = 0.5, training: bool = True, inplace: bool
 def kept(input: Operand, p: float, shape: ShapeLike) -> Tensor:
     """``1 / (1 - p)`` for elements that stay and 0 for those that go."""
     dtype = input._value.dtype
+    if dtype.kind == "c":
+        raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{kind_of(input)}'")
+    require_castable(SETTINGS.default_dtype, dtype)
     if is_meta(input):
         return wrap(meta_array(shape, dtype))
     if p == 1.0:
@@ -258,6 +264,15 @@ _COUNTS = {"linear": 1, "bilinear": 2, "trilinear": 3}
 _KERNELS = ("nearest", "linear", "bilinear", "bicubic", "trilinear", "nearest-exact")
 
 
+def require_numbers(input: Tensor, mode: str) -> None:
+    """Raise NotImplementedError for dtypes that PyTorch does not resample: all but real numbers and bytes."""
+    dtype = input._value.dtype
+    if dtype.kind == "f" or (dtype == np.uint8 and mode not in ("linear", "trilinear")):
+        return
+    word = "nearest" if mode.startswith("nearest") else "cubic" if mode == "bicubic" else "linear"
+    raise NotImplementedError(f"\"compute_indices_weights_{word}\" not implemented for '{kind_of(input)}'")
+
+
 def require_mode(mode: str, antialias: bool, count: int) -> None:
     """Raise NotImplementedError or ValueError for a mode that inputs of so many sizes do not have."""
     if mode not in _KERNELS or (mode == "bicubic" and count != 2):
@@ -315,6 +330,7 @@ def interpolate(
     if mode == "area":
         return _by_area(input, size, scale_factor)
     require_mode(mode, antialias, len(sizes))
+    require_numbers(input, mode)
     if mode.startswith("nearest") and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
@@ -332,7 +348,7 @@ def interpolate(
         return resampled(input, matrices, is_cubic, antialias)
     if is_cubic:
         return resampled(input, [cubic_weights(n, m, f, align) for n, m, f in triples], is_cubic, antialias)
-    return _between_two(input, mode, tuple([linear_weights(n, m, f, align) for n, m, f in triples]))
+    return _between_two(input, tuple([linear_weights(n, m, f, align) for n, m, f in triples]))
 
 
 def _spacing(
@@ -371,13 +387,11 @@ def _words(sizes: Anything) -> str:
     return f"({', '.join([f'{c}: {n}' for c, n in zip(letters, sizes, strict=True)])})"
 
 
-def _between_two(input: Tensor, mode: str, weights: tuple[Any, ...]) -> Operand:
+def _between_two(input: Tensor, weights: tuple[Any, ...]) -> Operand:
     """What lies between two elements of each dimension."""
     kind = input._value.dtype
     if kind.kind not in "iub":
         return apply(_LINEAR[len(weights)], (input,), (weights,))
-    if kind != np.uint8:
-        raise NotImplementedError(f'"upsample_{mode}" not implemented for {kind.name}')
     # Shares are added as real numbers, and halves are rounded up.
     mixed = apply(_LINEAR[len(weights)], (input.to(np.dtype(np.float32)),), (weights,))
     return (mixed + 0.5).floor().to(kind)

@@ -19,6 +19,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype, result_dtype, tensor_beside
 from funcgrad.torch.operations.pointwise.pairs import logaddexp_of
+from funcgrad.torch.operations.pointwise.rows import F16, op_of_halves
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 from funcgrad.torch.operations.results import named
 from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike, Index, NormOrder, Number
@@ -416,7 +417,7 @@ def _normalised(made: Op, input: Tensor, dim: AxisLike, dtype: DTypeLike) -> Ope
         kernel = "log_softmax" if made is _LOG_SOFTMAX else "softmax"
         last = "_lastdim" if at == max(ndim - 1, 0) else ""
         raise NotImplementedError(f"\"{kernel}{last}_kernel_impl\" not implemented for '{_word(input)}'")
-    return apply_to(made, input, (at,))
+    return apply_to(op_of_halves(made) if input._value.dtype == F16 else made, input, (at,))
 
 
 def _word(t: Tensor) -> str:

@@ -16,7 +16,7 @@ from funcgrad.torch.core.state import MODES, SEQUENCE, SETTINGS, quiet
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.arithmetic import F32, F64, Binary, operand, result_dtype
 from funcgrad.torch.operations.registry import operation
-from funcgrad.types import Array
+from funcgrad.types import Anything, Array
 
 _new = object.__new__
 
@@ -76,8 +76,8 @@ _OF_HALVES: WeakKeyDictionary[Op, Op] = WeakKeyDictionary()
 def in_single(function: Callable[..., Array]) -> Callable[..., Array]:
     """A function of arrays in half precision, computed in single as in PyTorch."""
 
-    def rounded(*arrays: Array) -> Array:
-        single = [a.astype(np.float32) if a.dtype == F16 else a for a in arrays]
+    def rounded(*operands: Anything) -> Array:
+        single = [a.astype(np.float32) if getattr(a, "dtype", None) == F16 else a for a in operands]
         return function(*single).astype(F16)
 
     return rounded
