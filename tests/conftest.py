@@ -1,4 +1,4 @@
-"""What every test shares: fixed seeds, Hypothesis profiles, and the ``peers`` marker."""
+"""What every test shares: fixed seeds, Hypothesis profiles, skipped peers, and the suite's share of cases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 import zlib
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ from funcgrad.compile.runtime import binaries
 from funcgrad.ir.evaluate.handing_up import PROMOTION
 
 PEERS = ("torch", "jax", "autograd")
+
+EACH = 4
+"""Of the cases of a test that is marked so, the suite runs the first, and one in so many of the others."""
 
 IN_MAIN_THREAD = threading.current_thread() is threading.main_thread()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and IN_MAIN_THREAD:
@@ -70,13 +74,51 @@ def peer_version(name: str) -> str:
         return f"{name} (not installed)"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip a test marked ``peers("jax", ...)`` by the name of the peer that is missing."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cases",
+        choices=["share", "rest", "all"],
+        help="of tests marked at_length or peers: the suite's share of the cases, the rest, or all; "
+        "by default the share where nothing is named, else all",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take the cases asked for; skip a test marked ``peers("jax", ...)`` by the peer that is missing."""
+    take_cases(config, items)
     for item in items:
         for marker in item.iter_markers("peers"):
             for name in marker.args:
                 if find_spec(name) is None:
                     item.add_marker(pytest.mark.skip(reason=f"peer {name} is not installed"))
+
+
+def take_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the suite's share of the cases, or the rest, which `.ci/run` runs as a check of its own."""
+    asked = config.getoption("--cases") or ("share" if is_suite(config) else "all")
+    if asked == "all":
+        return
+    kept, left = [], []
+    seen: set[str] = set()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        marked = any(item.iter_markers("at_length")) or any(item.iter_markers("peers"))
+        of_the_suite = not marked or function not in seen or zlib.crc32(item.nodeid.encode()) % EACH == 0
+        seen.add(function)
+        (kept if of_the_suite == (asked == "share") else left).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
+
+
+def is_suite(config: pytest.Config) -> bool:
+    """Whether the whole suite is asked for: nothing less, and nothing tried at length."""
+    paths = [config.rootpath / path for path in config.getini("testpaths")]
+    chosen = config.getoption("markexpr") or config.getoption("keyword")
+    return (
+        not chosen
+        and settings.default is settings.get_profile("ci")
+        and [Path(argument).absolute() for argument in config.args] == paths
+    )
 
 
 @pytest.fixture(autouse=True)

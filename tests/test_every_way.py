@@ -520,6 +520,7 @@ def along(f: Callable[[Any], Any], v: Any) -> Callable[[Any], Any]:
     return lambda x: fg.jvp(f, (x,), (v,))[1]
 
 
+@pytest.mark.at_length
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("table", "name"), CASES)
 def test_every_way(table: str, name: str) -> None:

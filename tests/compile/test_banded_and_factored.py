@@ -30,6 +30,7 @@ def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.
     return (x + 1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8"])
 @pytest.mark.parametrize("bands", [(1, 1), (0, 0), (2, 1), (0, 2), (3, 0), (1, 4)])
 def test_banded_systems(bands: tuple[int, int], dtype: str, rng: np.random.Generator) -> None:

@@ -68,6 +68,7 @@ def is_lowered(program: Program) -> bool:
     return True
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NO_RULE])
 def test_a_loop_stays_native(name: str) -> None:
     assert bool(reasons_of(lambda _, c: BODIES[name](c))) == (name in BY_PYTHON)

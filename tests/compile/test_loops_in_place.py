@@ -143,6 +143,7 @@ def turned(body: Any) -> Callable[[Any], Any]:
     return f
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("body", BODIES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("loop", [looped, turned], ids=lambda f: f.__name__)
 def test_values_and_derivatives_are_those_of_pythons_loop(loop: Any, body: Any) -> None:
@@ -157,6 +158,7 @@ def test_values_and_derivatives_are_those_of_pythons_loop(loop: Any, body: Any) 
     np.testing.assert_array_equal(x, X)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("body", BODIES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("loop", [looped, turned], ids=lambda f: f.__name__)
 def test_second_derivatives_and_batches(loop: Any, body: Any) -> None:

@@ -394,6 +394,7 @@ def test_forward_mode(f: Function, args: tuple[Any, ...]) -> None:
     assert_native(tangents_of(f, args), *args)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(("f", "args"), CASES)
 def test_reverse_mode(f: Function, args: tuple[Any, ...]) -> None:
     assert_native(fg.value_and_grad(total(f), floats(args)), *args)

@@ -31,6 +31,7 @@ def names(program):
     return found
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradients(f):
     x = start()
@@ -45,6 +46,7 @@ def test_writes_are_undone(f):
     assert undone == (f is not maxima)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_second_derivatives(f):
     x, v = start(), np.random.default_rng(5).random((SIZE, SIZE))
@@ -60,6 +62,7 @@ def test_second_derivatives(f):
     np.testing.assert_allclose(tangent, found, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_under_vmap(f):
     xs = np.stack([start(), start() * 1.1, start() + 0.2])
@@ -69,6 +72,7 @@ def test_under_vmap(f):
     np.testing.assert_allclose(total, expected, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_linearized(f):
     x, v = start(), np.random.default_rng(5).random((SIZE, SIZE))
@@ -82,6 +86,7 @@ def test_linearized(f):
     np.testing.assert_allclose(ran(lambda x: fg.jvp(f, (x,), (v,))[1])(x), np.sum(g * v), rtol=1e-9)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_evaluated_by_numpy(f):
     program = fg.jit(fg.grad(f)).program(start())

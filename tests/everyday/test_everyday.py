@@ -28,6 +28,7 @@ def test_value_and_gradient_as_they_stand(name: str) -> None:
     agrees(value, slope, reference, start, tolerance)
 
 
+@pytest.mark.at_length
 @pytest.mark.filterwarnings("ignore::funcgrad.errors.LabelsDroppedWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_value_and_gradient_compiled(name: str) -> None:

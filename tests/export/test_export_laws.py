@@ -81,6 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("laws")
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.name)
 def test_exported_or_refused(cls: type[Primitive], engine: str, folder: Path) -> None:

@@ -58,6 +58,7 @@ def assert_same_effects(f: Callable[..., Any], g: Callable[..., Any], args: Any)
         np.testing.assert_allclose(x, y)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("f", "args"), WRITERS, ids=[f.__name__ for f, _ in WRITERS])
 def test_an_exported_function_writes_what_the_function_writes(f: Any, args: Any, engine: str) -> None:

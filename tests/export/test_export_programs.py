@@ -42,6 +42,7 @@ def interpreted(
     return dict(zip(CASES, answers, strict=True))
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", CASES)
 def test_interpreted_without_funcgrad(name: str, interpreted: dict[str, list[Any]]) -> None:
     for args, result in zip(calls(CASES[name]), interpreted[name], strict=True):

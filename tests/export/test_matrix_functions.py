@@ -83,6 +83,7 @@ def of_factors(a: Any, b: Any) -> Any:
     return np.sum(lower * b) + np.sum(u**2) + np.sum(q[:, :2] ** 3) + np.sum(p[0])
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(
     ("f", "engine"),
     [(of_exponentials, "numpy"), (of_powers, "numpy"), (of_bands, "numba"), (of_factors, "numba")],

@@ -32,6 +32,7 @@ def difference(case: Case, direction: Any) -> Any:
     return (along(1e-6) - along(-1e-6)) / 2e-6
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_values_and_gradients_are_those_of_the_machine_code(case: Case) -> None:
     function, args, argnum = case
@@ -42,6 +43,7 @@ def test_values_and_gradients_are_those_of_the_machine_code(case: Case) -> None:
     np.testing.assert_allclose(found, difference(case, direction), rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_a_traced_function_may_call_one(case: Case) -> None:
     function, args, argnum = case

@@ -132,6 +132,7 @@ def differences(texts: list[str], run: Callable[[CodeType, dict[str, Any]], Any]
     return found
 
 
+@pytest.mark.at_length
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="the names are those of NumPy 2.1")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("start", STARTS)

@@ -158,6 +158,7 @@ def test_equal_or_refused(made: str, seen: str, write: str) -> None:
     np.testing.assert_allclose(np.sum(gradient * d), (f(X + d) - f(X - d)) / 2, rtol=1e-5, atol=1e-11)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("made", MADE)
 def test_the_same_in_jit_and_vmap(made: str) -> None:
     for seen in SEEN:

@@ -68,6 +68,7 @@ def test_one_operand(ufunc: np.ufunc) -> None:
         assert dtypes_by_tracing(ufunc, (x,), (0,)) == wanted, describe(x)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("ufunc", [u for u in UFUNCS if u.nin == 2], ids=lambda u: u.__name__)
 @pytest.mark.parametrize("traced", [(0,), (1,), (0, 1)], ids=["left", "right", "both"])
 def test_two_operands(ufunc: np.ufunc, traced: tuple[int, ...]) -> None:

@@ -95,6 +95,7 @@ SHAPES = [in_a_loop, until, after_a_loop, after_a_branch]
 CELLS = [(shape, start, step) for shape in SHAPES for start in STARTS for step in STEPS]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(("shape", "start", "step"), CELLS, ids=lambda x: getattr(x, "__name__", x))
 def test_a_write_reaches_what_it_reaches_in_python(shape: Any, start: str, step: str) -> None:
     for see in VIEWS.values():

@@ -40,6 +40,7 @@ def test_values_are_pythons(case: Case) -> None:
     np.testing.assert_allclose(fg.jit(function)(*args), function(*args), rtol=1e-5 if single else 1e-9)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_gradients_are_those_of_finite_differences(case: Case) -> None:
     function, args, argnum = case

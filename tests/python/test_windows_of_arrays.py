@@ -135,6 +135,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_values_and_gradients_are_those_of_python(f, rng):
     x = rng.uniform(0.2, 1.0, 15)

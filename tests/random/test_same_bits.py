@@ -105,6 +105,7 @@ def among_neighbours(draw: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any
     return drawn
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", DRAWS)
 def test_every_mode_draws_the_same_bits(name: str) -> None:
     draw = DRAWS[name]
@@ -137,6 +138,7 @@ def test_every_mode_draws_the_same_bits(name: str) -> None:
     same(loop(keys, P), wanted)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_the_values_that_derivatives_pass_are_the_same_bits(name: str) -> None:
     draw = DIFFERENTIABLE[name]

@@ -123,6 +123,7 @@ def test_batches_are_loops(case: Case, plain: Any, ours: Any) -> None:
 
 
 @each
+@pytest.mark.at_length
 def test_compiled_is_evaluated(case: Case, plain: Any, ours: Any) -> None:
     check_compiled(case, ours)
 

@@ -86,6 +86,7 @@ def test_every_function_has_an_example_and_a_line(coverage: Any) -> None:
         assert f"`{name}`" in page
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.filterwarnings("ignore")
 def test_value_and_derivatives(name: str) -> None:
@@ -96,6 +97,7 @@ def test_value_and_derivatives(name: str) -> None:
         check_second(case, fg.scipy)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.filterwarnings("ignore")
 def test_batches_and_compiled(name: str) -> None:

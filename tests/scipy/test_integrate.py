@@ -196,16 +196,19 @@ def test_first_derivatives(case: Case) -> None:
 
 
 @each
+@pytest.mark.at_length
 def test_second_derivatives(case: Case) -> None:
     check_second(case, ours)
 
 
 @each
+@pytest.mark.at_length
 def test_batches_are_loops(case: Case) -> None:
     check_batches(case, ours)
 
 
 @each
+@pytest.mark.at_length
 def test_compiled_is_evaluated(case: Case) -> None:
     check_compiled(case, ours)
 

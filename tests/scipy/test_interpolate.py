@@ -229,11 +229,13 @@ def test_first_derivatives(case: Case) -> None:
 
 
 @each
+@pytest.mark.at_length
 def test_second_derivatives(case: Case) -> None:
     check_second(case, ours)
 
 
 @each
+@pytest.mark.at_length
 def test_batches_are_loops(case: Case) -> None:
     check_batches(case, ours)
 
@@ -247,6 +249,7 @@ ALIKE = (
 COMPILED = [case for case in CASES if not case.name.startswith(ALIKE)]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", COMPILED, ids=[case.name for case in COMPILED])
 def test_compiled_is_evaluated(case: Case) -> None:
     check_compiled(case, ours)

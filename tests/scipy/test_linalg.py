@@ -160,6 +160,7 @@ def assert_like_scipy(f: Callable[..., Any], *args: Any) -> None:
             np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", SQUARE)
 def test_of_a_square_matrix(name: str, dtype: Any, rng: np.random.Generator) -> None:

@@ -127,6 +127,7 @@ NOT_COMPILED = {name for name in CASES if name.startswith(SIZED_BY_VALUES)} | {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:It is recommended:UserWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_images(name: str) -> None:

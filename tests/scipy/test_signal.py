@@ -146,6 +146,7 @@ CASES: dict[str, Case] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_signals(name: str) -> None:

@@ -31,6 +31,7 @@ AS_THEY_STAND: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("x", [X, MANY], ids=["vector", "matrix"])
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("form", FORMATS)

@@ -78,6 +78,7 @@ FOUND: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", FOUND)
 def test_what_iterations_find(name: str) -> None:
     call, plain = FOUND[name]

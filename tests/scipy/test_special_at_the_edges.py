@@ -74,6 +74,7 @@ LEVEL: list[tuple[Function, tuple[float, ...]]] = [
 """Where a function comes to rest: its first and second derivatives are 0."""
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", range(len(LEVEL)))
 def test_where_a_function_comes_to_rest(case: int) -> None:
     f, at = LEVEL[case]
@@ -177,6 +178,7 @@ EDGES: list[tuple[Function, tuple[float, ...], Any, Any]] = [
 """First and second derivatives; None where this table does not say."""
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("case", range(len(EDGES)))
 def test_at_the_edge(case: int) -> None:
     f, at, first, second = EDGES[case]

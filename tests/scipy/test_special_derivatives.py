@@ -189,6 +189,7 @@ def test_every_function_of_the_table_is_tested() -> None:
     assert set(TABLE) == set(CASES) | ELSEWHERE
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_are_exact(name: str) -> None:
     f, points = CASES[name]
@@ -218,6 +219,7 @@ def test_scaled_error_functions_far_from_zero(order: int) -> None:
 # -- incomplete gamma and beta functions by their parameters -------------------------------------------------
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("a", [1e-6, 0.01, 0.3, 1.0, 9.9, 10.1, 150.0])
 def test_incomplete_gamma_function_by_its_parameter(a: float, order: int) -> None:

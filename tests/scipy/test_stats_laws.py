@@ -108,6 +108,7 @@ def test_moments_without_a_formula_move_as_scipys(name: str, method: str) -> Non
     close(fg.grad(lambda *a: ours(*a).sum(), moving)(*several), [np.full(2, x) for x in found], 1e-9)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", LAWS)
 def test_first_and_second_derivatives_by_every_parameter(name: str) -> None:
     values, moving = placed(name)
@@ -137,6 +138,7 @@ def test_quantiles_move_as_the_distribution_function_says(name: str) -> None:
         close(twice, differences(getattr(theirs, method), at, 0, 2), 2e-3)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", LAWS)
 def test_every_way_gives_the_same(name: str) -> None:
     """Forward as reverse, vmap as a loop, compiled as evaluated."""

@@ -169,6 +169,7 @@ def test_every_function_of_samples_has_a_case() -> None:
     assert set(FUNCTIONS) == {name.split(",")[0].split()[0] for name in CALLS}
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", CALLS)
 def test_values_and_derivatives(name: str) -> None:
     f, x = numbers(name), CALLS[name][1]
@@ -181,6 +182,7 @@ def test_values_and_derivatives(name: str) -> None:
     np.testing.assert_allclose(fg.vmap(f)(batch), [wanted, f(batch[1])], rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", CALLS)
 def test_second_derivatives(name: str) -> None:
     f, x = numbers(name), CALLS[name][1]

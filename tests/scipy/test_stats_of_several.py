@@ -71,6 +71,7 @@ CASES: dict[str, Case] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of probabilities that do not add up to 1
 @pytest.mark.parametrize("name", CASES)
 def test_of_several(name: str) -> None:

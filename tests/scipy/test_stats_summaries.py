@@ -47,6 +47,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", CALLS)
 def test_values_and_derivatives(name: str) -> None:
     f = CALLS[name]
