@@ -372,8 +372,11 @@ def some(iterable: Iterable[Any]) -> Array:
 
 
 def length_of(x: Anything) -> Number:
-    """``len``, of a range that may be traced too."""
-    return x.length() if isinstance(x, items.TracedRange) else builtins.len(x)
+    """``len``, also of a range and of a part of an array whose lengths are traced."""
+    if isinstance(x, items.TracedRange):
+        return x.length()
+    traced = getattr(type(x), "traced_length", None)
+    return builtins.len(x) if traced is None else traced(x)
 
 
 BUILTINS: dict[Any, Any] = {

@@ -28,6 +28,12 @@ from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array
 
 
+def is_own_part(x: object) -> bool:
+    """Whether it is a part of a traced length, which knows where it is written and may be written here."""
+    asked = getattr(type(x), "is_of_open_trace", None)
+    return asked is not None and bool(asked(x))
+
+
 class Whole:
     """An array that a name stands for where a condition holds."""
 

@@ -15,7 +15,7 @@ from funcgrad.api.python.blocks.recording import Place, current_block, note_made
 from funcgrad.api.python.changing import check_augmented
 from funcgrad.api.python.elements import OneOf, store_element
 from funcgrad.api.python.guarded.kept import note_array, note_elements, note_own, note_set
-from funcgrad.api.python.identity import check_unchosen
+from funcgrad.api.python.identity import check_unchosen, is_own_part
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.operating import operated
 from funcgrad.tracing.python.protocols import set_by_users, special
@@ -71,7 +71,7 @@ class ChangesParts(AsksUsers):
         if type(x) is list and is_undecided(index):
             store_element(x, index, value)
             return
-        if current_block() is not None and type(x) is not OneOf:
+        if current_block() is not None and type(x) is not OneOf and not is_own_part(x):
             if isinstance(x, list | dict) and is_undecided(index):
                 refuse_change(x, f"an element of a {type(x).__name__} is set at a traced index")
             elif isinstance(x, list | dict):

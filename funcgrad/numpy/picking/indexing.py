@@ -18,6 +18,7 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, FuncgradError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.catalog import CATALOG
+from funcgrad.numpy.picking import ragged_functions as _functions  # noqa: F401 - what parts are given to
 from funcgrad.numpy.picking.ragged import READ, part_of
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, Slice, is_whole

@@ -1,16 +1,16 @@
 """Parts of arrays whose length follows the counter of a loop: ``a[i, :j] @ a[j, :j]``, ``y[:k] += ...``.
 
 What is traced has a shape, and such a part has none. It is computed with as an array of the greatest length
-it can have, whose elements beyond the part are ones that nobody reads: sums, products and extremes leave
-them out, and a write reaches the part alone. Elementwise functions, reductions and products of parts that are
-known to have one length are what is needed in triangular loops; anything else is refused, and the loop then
-unrolled, as it is where bounds may be negative.
+it can have, whose elements beyond the part are ones that nobody reads, and a write reaches the part alone.
+What may be computed of parts is the concern of `funcgrad.numpy.picking.ragged_functions`; anything else is
+refused, and the loop then unrolled.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,18 +18,35 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from funcgrad.errors import ConcretizationError, FuncgradError
 from funcgrad.ir.steps import as_source
-from funcgrad.ops.arrays.windows import Window, difference, has_traced_bounds, interval_of
+from funcgrad.ops.arrays.windows import (
+    Window,
+    difference,
+    difference_interval,
+    has_traced_bounds,
+    interval_of,
+    note_interval,
+)
 from funcgrad.source import user_location
+from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Index, Number
 
 
 class Side(NamedTuple):
-    """An axis of a part: where it starts and how long it is, both traced, and how long it is at most."""
+    """An axis of a part: where it starts and how long it is, both traced, and how long it is at most.
+
+    A length below zero, where `least` is, is none: the end is before the start.
+    """
 
     start: Any
     length: Any
     most: int
+    least: float = 0
+
+    @property
+    def count(self) -> Anything:
+        """How many elements there are."""
+        return self.length if self.least >= 0 else np.maximum(self.length, 0)
 
     def mask(self, ndim: int, axis: int) -> ArrayLike:
         """Which positions along the axis are in the part."""
@@ -61,25 +78,42 @@ def refused(what: str) -> FuncgradError:
     ).on_one_path()
 
 
+def bound_of(x: Anything, n: int) -> Anything:
+    """A bound of a slice of an axis of size n, counted from its start, as NumPy counts negative ones."""
+    low, high = interval_of(x)
+    if high < 0:
+        x, low, high = x + n, low + n, high + n
+    elif low < 0:
+        x, low, high = np.where(x < 0, x + n, x), min(low + n, 0), max(high, n - 1)
+    if low < 0:
+        x, low = np.maximum(x, 0), 0
+    if type(x) is Tracer and interval_of(x) != (low, high):
+        note_interval(x, (low, high))
+    return x
+
+
 def side_of(index: slice, n: int) -> Side | None:
-    """What a slice takes of an axis of size n; None where a bound may be negative, or a step is given."""
+    """What a slice takes of an axis of size n; None where a step is given, or nothing is taken."""
     if index.step not in (None, 1):
         return None
-    start = 0 if index.start is None else index.start
-    stop = n if index.stop is None else index.stop
-    first, last = interval_of(start), interval_of(stop)
-    if first[0] < 0 or last[0] < 0:
-        return None
-    if last[1] > n:
+    start = 0 if index.start is None else bound_of(index.start, n)
+    stop = n if index.stop is None else bound_of(index.stop, n)
+    return side_between(start, stop, n)
+
+
+def side_between(start: Anything, stop: Anything, n: Anything, most: float = math.inf) -> Side | None:
+    """What lies between two places, the second of them at most n; None where nothing can."""
+    if difference_interval(n, stop)[0] < 0:
         stop = np.minimum(stop, n)
-    most = int(min(n, last[1] - first[0]))
-    return Side(start, stop - start, most) if most > 0 else None
+    least, greatest = difference_interval(stop, start)
+    most = min(most, interval_of(n)[1], greatest)
+    return Side(start, stop - start, int(most), least) if most > 0 else None
 
 
 class Ragged(NDArrayOperatorsMixin):
     """A part of a traced array, with at least one axis whose length is traced."""
 
-    __slots__ = ("_data", "_made_of", "_origin", "sides")
+    __slots__ = ("_data", "_made_of", "_origin", "_view", "sides")
     __array_priority__ = 2000
 
     def __init__(
@@ -87,20 +121,39 @@ class Ragged(NDArrayOperatorsMixin):
         data: ArrayLike,
         sides: Sequence[Side | None],
         origin: tuple[Tracer, Sequence[Any]] | None = None,
+        view: tuple[Ragged, Callable[[Any], Any]] | None = None,
     ) -> None:
         self._data = data
         self.sides = tuple(sides)
         self._origin = origin
-        self._made_of = None if origin is None else stands_for(origin[0])
+        """The array and the index that this is a part of: it is read anew where that was written."""
+        self._view = view
+        """The part that this is a view of, and what makes it of its elements."""
+        self._made_of = self._source()
+
+    def _source(self) -> Anything:
+        """What the elements were made of."""
+        if self._view is not None:
+            return self._view[0].data
+        return None if self._origin is None else stands_for(self._origin[0])
 
     @property
     def data(self) -> Anything:
-        """The elements, and ones beyond; as they are now, if this is a part of an array that was written."""
-        if self._origin is not None and self._made_of != stands_for(self._origin[0]):
-            x, index = self._origin
-            self._data = read_part(x, index, self.sides)
-            self._made_of = stands_for(x)
+        """The elements, and ones beyond; as they are now, if this is a part of what was written."""
+        source = self._source()
+        same = source is self._made_of if self._view is not None else source == self._made_of
+        if not same:
+            if self._view is not None:
+                self._data = self._view[1](source)
+            else:
+                assert self._origin is not None, "what has no source does not change"
+                self._data = read_part(*self._origin, self.sides)
+            self._made_of = source
         return self._data
+
+    def viewed(self, make: Callable[[Any], Any], sides: Sequence[Side | None]) -> Ragged:
+        """A part that shows elements of this one."""
+        return Ragged(make(self.data), sides, view=(self, make))
 
     def is_part(self, x: Tracer, items: Sequence[Any]) -> bool:
         """Whether this is what stands at an index of an array, read by the very same index."""
@@ -120,11 +173,30 @@ class Ragged(NDArrayOperatorsMixin):
         return found
 
     @property
+    def shape(self) -> tuple[Any, ...]:
+        """The lengths of the axes, of which some are traced."""
+        sizes = np.shape(self._data)
+        return tuple([n if side is None else side.count for n, side in zip(sizes, self.sides, strict=True)])
+
+    @property
+    def size(self) -> Anything:
+        """The number of elements, traced."""
+        return math.prod(self.shape)
+
+    def traced_length(self) -> Anything:
+        """``len``"""
+        return self.shape[0]
+
+    def is_of_open_trace(self) -> bool:
+        """Whether the elements, if they are its own, were made in the trace that is being recorded."""
+        return self._origin is not None or self._data._recorder is active_recorder()
+
+    @property
     def T(self) -> Ragged:
         """The part with its axes in reverse."""
-        return Ragged(np.transpose(self.data), self.sides[::-1])
+        return self.viewed(np.transpose, self.sides[::-1])
 
-    def copy(self) -> Ragged:
+    def copy(self, *_: object, **__: object) -> Ragged:
         """The elements as they are now."""
         return Ragged(self.data, self.sides)
 
@@ -138,17 +210,21 @@ class Ragged(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Anything, **options: Anything) -> object:
         if ufunc is np.matmul and method == "__call__" and not options:
-            return product(*inputs)
+            return FUNCTIONS[np.matmul](*inputs)
         if method == "__call__" and ufunc.nout == 1 and ufunc.signature is None:
             outs = options.pop("out", ())
             if not options and (not outs or outs[0] is self):
-                made = elementwise(ufunc, inputs)
+                made = ELEMENTWISE[0](ufunc, inputs)
                 return self._written(made) if outs else made
         raise refused(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else ""))
 
     def _written(self, made: Ragged) -> Ragged:
         """The part after an operation in place, which the array that it is a part of sees as well."""
+        if self._view is not None:
+            raise refused("a write into a view")
         if self._origin is None:
+            if not self.is_of_open_trace():
+                raise refused("a write in a branch or a loop inside")
             self._data, self.sides = made.data, made.sides
             return self
         write_part(self._origin[0], self._origin[1], made)
@@ -162,39 +238,14 @@ class Ragged(NDArrayOperatorsMixin):
             raise refused(f"np.{function.__name__}")
         return rule(*args, **options)
 
-    def sum(self, axis: int | None = None) -> Anything:
-        """The sum of the elements, or along an axis."""
-        return reduced(self, np.sum, 0, axis)
-
-    def prod(self, axis: int | None = None) -> Anything:
-        """The product of the elements."""
-        return reduced(self, np.prod, 1, axis)
-
-    def max(self, axis: int | None = None) -> Anything:
-        """The greatest element."""
-        return extreme(self, np.max, -math.inf, axis)
-
-    def min(self, axis: int | None = None) -> Anything:
-        """The least element."""
-        return extreme(self, np.min, math.inf, axis)
-
-    def mean(self) -> Anything:
-        """The mean of the elements of a vector."""
-        side = self.sides[0]
-        if self.ndim != 1 or side is None or interval_of(side.length)[0] < 1:
-            raise refused("the mean")
-        return self.sum() / side.length
-
-    def dot(self, other: ArrayLike) -> Anything:
-        """``self @ other``"""
-        return product(self, other)
-
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """What the user's code takes this for."""
         return np.ndarray
 
     def __getattr__(self, name: str) -> Anything:
+        if name in METHODS:
+            return partial(FUNCTIONS[getattr(np, name)], self)
         if hasattr(np.ndarray, name):
             raise refused(f".{name}")
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
@@ -212,19 +263,138 @@ class Ragged(NDArrayOperatorsMixin):
         raise refused("the truth")
 
     def __rmatmul__(self, other: ArrayLike) -> Anything:
-        return product(other, self)
+        return FUNCTIONS[np.matmul](other, self)
 
     def __getitem__(self, index: Index) -> Anything:
-        reverse = slice(None, None, -1)
-        if self.ndim == 1 and (index == reverse if type(index) is slice else False):
-            return flipped(self)
-        raise refused("an element")
+        return item_of(self, index)
 
     def __setitem__(self, index: Index, value: ArrayLike) -> None:
-        if type(index) is slice and index == slice(None) and self._origin is not None:
-            write_part(self._origin[0], self._origin[1], value)
+        if self._origin is not None:
+            if type(index) is slice and index == slice(None):
+                write_part(self._origin[0], self._origin[1], value)
+                return
+            base: Any = self._origin[0]
+            base[tuple(placed(self._origin[1], self.sides, index))] = value
             return
-        raise refused("a written element")
+        if self._view is not None or self.ndim != 1 or not is_place(index):
+            raise refused("a written element")
+        (side,) = self.sides
+        assert side is not None, "a vector whose length is traced"
+        here = np.arange(side.most) == position(side, index)
+        self._data = np.where(here, np.asarray(value, self.dtype) if np.ndim(value) else value, self.data)
+
+
+METHODS = frozenset(["all", "any", "cumsum", "dot", "max", "mean", "min", "prod", "std", "sum", "var"])
+"""Methods that are functions of NumPy's."""
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""Functions of NumPy's that take such parts: entered where they are."""
+ELEMENTWISE: list[Callable[..., Any]] = []
+"""What computes a function of each element, likewise."""
+
+
+# -- elements ---------------------------------------------------------------------------------------------
+
+
+def is_place(index: Anything) -> bool:
+    """Whether an index is one whole number."""
+    if type(index) is Tracer:
+        return not index.aval.shape and index.aval.dtype.kind in "iu"
+    return isinstance(index, int | np.integer) and not isinstance(index, bool)
+
+
+def position(side: Side, index: Anything) -> Anything:
+    """The place of an element, from the start of the part; refused where it may be none of the part's."""
+    low, high = interval_of(index)
+    if high < 0 and side.least >= -low:
+        return side.length + index
+    if low < 0 or (high >= side.least and difference_interval(side.length, index)[0] < 1):
+        raise refused("an element, which may be beyond its end,")
+    return index
+
+
+def placed(items: Sequence[Any], sides: Sequence[Side | None], index: Index) -> list[Any]:
+    """The index into an array of what stands at places of a part of it."""
+    given = list(index) if type(index) is tuple else [index]
+    axes = iter(sides)
+    found: list[Any] = []
+    for item in items:
+        if not isinstance(item, slice):
+            found.append(item)
+            continue
+        side = next(axes)
+        if not given:
+            found.append(item)
+            continue
+        wanted = given.pop(0)
+        if side is None and item == slice(None):
+            found.append(wanted)
+        elif side is not None and is_place(wanted):
+            found.append(side.start + position(side, wanted))
+        elif side is not None and type(wanted) is slice and not given:
+            cut = cut_of(side, wanted)
+            found.append(slice(side.start + cut.start, side.start + cut.start + cut.length))
+        else:
+            raise refused("a part")
+    return [*found, *given]
+
+
+def cut_of(side: Side, index: slice) -> Side:
+    """What a slice takes of an axis of a part."""
+    if index.step not in (None, 1):
+        raise refused("a step")
+    ends = []
+    for bound, otherwise in ((index.start, 0), (index.stop, side.count)):
+        low, high = (0, 0) if bound is None else interval_of(bound)
+        if bound is None or low >= 0:
+            ends.append(otherwise if bound is None else bound)
+        elif high < 0:
+            end = side.count + bound
+            ends.append(end if side.least + low >= 0 else np.maximum(end, 0))
+        else:
+            raise refused("a bound that may be negative")
+    found = side_between(ends[0], ends[1], side.count, side.most)
+    if found is None:
+        raise refused("nothing")
+    return found
+
+
+def item_of(x: Ragged, index: Anything) -> Anything:
+    """``x[index]``: an element, or what shows elements of the part."""
+    reverse = slice(None, None, -1)
+    if x.ndim == 1 and type(index) is slice and index == reverse:
+        return FUNCTIONS[np.flip](x)
+    given = index if type(index) is tuple else (index,)
+    if len(given) > x.ndim or any(not is_place(i) and type(i) is not slice for i in given):
+        raise refused("an element")
+    if x._origin is not None and not any(type(i) is slice and i != slice(None) for i in given[:-1]):
+        base: Any
+        base, items = x._origin
+        missing = base.aval.ndim - len(items)
+        return base[tuple(placed([*items, *[slice(None)] * missing], x.sides, index))]
+    places: list[Any] = []
+    sides: list[Side | None] = []
+    for i, side in zip(given, x.sides, strict=False):
+        if type(i) is slice and i == slice(None):
+            places.append(i)
+            sides.append(side)
+        elif is_place(i):
+            places.append(i if side is None else position(side, i))
+        elif side is not None and x.ndim == 1:
+            return cut(x, cut_of(side, i))
+        else:
+            raise refused("a part")
+    left = [*sides, *x.sides[len(given) :]]
+    if any(side is not None for side in left):
+        return x.viewed(lambda data: data[tuple(places)], left)
+    return x.data[tuple(places)]
+
+
+def cut(x: Ragged, side: Side) -> Ragged:
+    """A part of a vector."""
+    (whole,) = x.sides
+    assert whole is not None, "a vector whose length is traced"
+    at = within(side.start + np.arange(side.most), whole.most)
+    return x.viewed(lambda data: Ragged(np.take(data, at), [side]).filled(1), [side])
 
 
 # -- reading and writing ----------------------------------------------------------------------------------
@@ -308,9 +478,6 @@ def write_part(x: Anything, items: Index, value: ArrayLike) -> None:
     x[whole] = np.where(mask, data, before)
 
 
-# -- computing --------------------------------------------------------------------------------------------
-
-
 def same_length(a: Side, b: Side) -> bool:
     """Whether two sides are known to have one length."""
     return difference(a.length, b.length) == 0
@@ -323,137 +490,3 @@ def matched(first: Sequence[Side | None], second: Sequence[Side | None], exact: 
             raise refused("parts of lengths that may differ, an operation")
         if exact and b is not None and a is None:
             raise refused("a write into another part")
-
-
-def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Ragged:
-    """A function of each element."""
-    parts = [x for x in inputs if type(x) is Ragged]
-    ndim = max([x.ndim if type(x) is Ragged else np.ndim(x) for x in inputs])
-    sides: list[Side | None] = [None] * ndim
-    for part in parts:
-        matched(sides, part.sides)
-        for k, side in enumerate(part.sides, ndim - part.ndim):
-            mine = sides[k]
-            if side is not None and (mine is None or side.most < mine.most):
-                sides[k] = side
-    values: list[Any] = []
-    for x in inputs:
-        data = x.data if type(x) is Ragged else x
-        shape = np.shape(data)
-        for k, side in enumerate(sides):
-            axis = k - ndim + len(shape)
-            if side is None or axis < 0 or shape[axis] == 1 == side.most:
-                continue
-            theirs = x.sides[axis] if type(x) is Ragged else None
-            if theirs is not None:
-                data = data[(slice(None),) * axis + (slice(side.most),)]
-            elif shape[axis] != 1:
-                raise refused("with an array of known length an operation")
-        values.append(data)
-    return Ragged(function(*values), sides)
-
-
-def reduced(x: Ragged, function: Callable[..., Any], neutral: float, axis: int | None) -> Anything:
-    """A reduction, to which elements beyond the part contribute nothing."""
-    return without(x, function(x.filled(neutral), axis=axis), axis)
-
-
-def without(x: Ragged, found: ArrayLike, axis: int | None) -> Anything:
-    """What a reduction leaves: an array, or a part where other lengths are traced."""
-    if axis is None:
-        return found
-    at = axis % x.ndim
-    sides = [*x.sides[:at], *x.sides[at + 1 :]]
-    return Ragged(found, sides) if any(side is not None for side in sides) else found
-
-
-def extreme(x: Ragged, function: Callable[..., Any], neutral: float, axis: int | None) -> Anything:
-    """The greatest or least element, of parts that are known not to be empty."""
-    if x.dtype.kind != "f" or any(s is not None and interval_of(s.length)[0] < 1 for s in x.sides):
-        raise refused(f"np.{function.__name__}, where it may be empty,")
-    return reduced(x, function, neutral, axis)
-
-
-def product(a: ArrayLike, b: ArrayLike) -> Anything:
-    """``a @ b``: what is summed over is left out beyond the part."""
-    left = list(a.sides) if type(a) is Ragged else [None] * np.ndim(a)
-    right = list(b.sides) if type(b) is Ragged else [None] * np.ndim(b)
-    if not 1 <= len(left) <= 2 or not 1 <= len(right) <= 2:
-        raise refused("np.matmul of more than two axes")
-    inner, other = left[-1], right[0]
-    x: Any = a.filled(0) if type(a) is Ragged else a
-    y: Any = b.filled(0) if type(b) is Ragged else b
-    if (inner is None) != (other is None):
-        raise refused("with an array of known length a product")
-    if inner is not None and other is not None:
-        if not same_length(inner, other):
-            raise refused("parts of lengths that may differ, a product")
-        most = min(inner.most, other.most)
-        x, y = x[..., :most], y[:most]
-    sides = [*left[:-1], *right[1:]]
-    found = x @ y
-    return Ragged(found, sides) if any(side is not None for side in sides) else found
-
-
-def outer(a: ArrayLike, b: ArrayLike) -> Ragged:
-    """``np.outer``"""
-    sides = [x.sides[0] if type(x) is Ragged else None for x in (a, b)]
-    x, y = (p.data if type(p) is Ragged else p for p in (a, b))
-    if np.ndim(x) != 1 or np.ndim(y) != 1:
-        raise refused("np.outer of more than one axis")
-    return Ragged(np.outer(x, y), sides)
-
-
-def flipped(x: Ragged, axis: int | None = None) -> Ragged:
-    """``np.flip`` of a vector."""
-    if x.ndim != 1 or axis not in (None, 0, -1):
-        raise refused("np.flip of more than one axis")
-    (side,) = x.sides
-    assert side is not None, "a vector whose length is traced"
-    at = within(side.length - 1 - np.arange(side.most), side.most)
-    return Ragged(Ragged(np.take(x.data, at), x.sides).filled(1), x.sides)
-
-
-def norm(x: Ragged, order: float | None = None, axis: int | None = None) -> Anything:
-    """``np.linalg.norm``: the square root of the sum of squares, to which what is beyond adds nothing."""
-    if order is not None and not (order == 2 and (x.ndim == 1 or axis is not None)):
-        raise refused(f"np.linalg.norm of order {order}")
-    return reduced(x, np.linalg.norm, 0, axis)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: lambda a, axis=None: a.sum(axis),
-    np.prod: lambda a, axis=None: a.prod(axis),
-    np.max: lambda a, axis=None: a.max(axis),
-    np.min: lambda a, axis=None: a.min(axis),
-    np.amax: lambda a, axis=None: a.max(axis),
-    np.amin: lambda a, axis=None: a.min(axis),
-    np.mean: lambda a: a.mean(),
-    np.dot: product,
-    np.inner: product,
-    np.outer: outer,
-    np.flip: flipped,
-    np.linalg.norm: norm,
-    np.copy: lambda a: a.copy(),
-    np.transpose: lambda a: a.T,
-}
-"""Functions of NumPy's that take such parts."""
-
-
-def reflected(function: np.ufunc) -> Callable[[Ragged, ArrayLike], Ragged]:
-    """An operator with a part on the right: NumPy would ask what is on the left first."""
-
-    def operate(self: Ragged, other: ArrayLike) -> Ragged:
-        return elementwise(function, (other, self))
-
-    return operate
-
-
-for _name, _function in {
-    "radd": np.add,
-    "rsub": np.subtract,
-    "rmul": np.multiply,
-    "rtruediv": np.true_divide,
-    "rpow": np.power,
-}.items():
-    setattr(Ragged, f"__{_name}__", reflected(_function))

@@ -9,7 +9,8 @@ Such a part is read and written at positions, and is a view, as in NumPy.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -107,11 +108,11 @@ def interval_at(recorder: Recorder, index: int, depth: int) -> Interval:
         return interval_of(given.item() if isinstance(given, np.generic) else given)
     if not depth:
         return UNBOUNDED
-    primitive, *operands = step
+    name, operands = extreme_at(recorder, index) or (step[0].name, step[1:])
     if any(recorder.avals[k].shape or recorder.avals[k].dtype.kind not in "iu" for k in operands):
         return UNBOUNDED
     found = [interval_at(recorder, k, depth - 1) for k in operands]
-    return combined(primitive.name, found)
+    return combined(name, found)
 
 
 def combined(name: str, of: Sequence[Interval]) -> Interval:
@@ -149,8 +150,16 @@ RULES: Mapping[str, Callable[[float, float, float, float], Interval]] = {
 """The interval of a result from the least and the largest value of both operands."""
 
 
-Sum = tuple[dict[tuple[int, int], int], int]
-"""Whole numbers, each by its trace and index there, how often each is in a sum, and what is added."""
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A whole number that sums are not followed through: by its trace and index there, or how it is made."""
+
+    made: Hashable
+    interval: Interval = field(compare=False)
+
+
+Sum = tuple[dict[Unknown, int], int]
+"""How often each number is in a sum, and what is added."""
 
 
 def difference(x: object, y: object) -> int | None:
@@ -167,33 +176,116 @@ def sum_of(x: object) -> Sum:
         return sum_at(x._recorder, x._index, DEEPEST)
     if isinstance(x, int | np.integer):
         return {}, int(x)
-    return {(0, id(x)): 1}, 0
+    return {Unknown((0, id(x)), UNBOUNDED): 1}, 0
 
 
 def sum_at(recorder: Recorder, index: int, depth: int) -> Sum:
     """What is at an index of a trace as a sum."""
     step = recorder.steps[index]
-    if type(step) is tuple and depth:
-        primitive, *operands = step
-        if primitive.name in ("add", "sub", "mul", "cast") and not any(
-            recorder.avals[k].shape or recorder.avals[k].dtype.kind not in "iu" for k in operands
-        ):
-            sums = [sum_at(recorder, k, depth - 1) for k in operands]
-            if primitive.name == "cast":
-                return sums[0]
-            (a, m), (b, n) = sums
-            if primitive.name != "mul":
-                sign = 1 if primitive.name == "add" else -1
-                return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {*a, *b}}, m + sign * n
-            if not a or not b:
-                scaled, factor = (b, m) if not a else (a, n)
-                return {k: factor * count for k, count in scaled.items()}, m * n
     given = recorder.values.get(index)
+    if type(step) is tuple and depth and (step[0].name in LINEAR or step[0].name in COMPARED):
+        kinds = [recorder.avals[k] for k in step[1:]]
+        if not any(a.shape or a.dtype.kind not in "biu" for a in kinds):
+            sums = [sum_at(recorder, k, depth - 1) for k in step[1:]]
+            if step[0].name in COMPARED:
+                made = (step[0].name, *[(frozenset(parts.items()), total) for parts, total in sums])
+                return {Unknown(made, interval_at(recorder, index, depth)): 1}, 0
+            found = sum_of_step(step[0].name, sums)
+            if found is not None:
+                return found
     if isinstance(given, np.integer):
         return {}, int(given)
     if type(given) is Tracer and is_whole(given):
         return sum_of(given)
-    return {(id(recorder), index): 1}, 0
+    interval = interval_at(recorder, index, depth) if recorder.avals[index].dtype.kind in "iu" else UNBOUNDED
+    return {Unknown((id(recorder), index), interval): 1}, 0
+
+
+def sum_of_step(name: str, sums: Sequence[Sum]) -> Sum | None:
+    """What an operation makes of sums; None for a product of two that nothing is known of."""
+    if name == "cast":
+        return sums[0]
+    if name == "neg":
+        return {k: -count for k, count in sums[0][0].items()}, -sums[0][1]
+    (a, m), (b, n) = sums
+    if name != "mul":
+        sign = 1 if name == "add" else -1
+        return {k: a.get(k, 0) + sign * b.get(k, 0) for k in {*a, *b}}, m + sign * n
+    if a and b:
+        return None
+    scaled, factor = (b, m) if not a else (a, n)
+    return {k: factor * count for k, count in scaled.items()}, m * n
+
+
+LINEAR = frozenset(["add", "sub", "mul", "neg", "cast"])
+"""Operations that sums are followed through."""
+COMPARED = frozenset(
+    [
+        *("minimum", "maximum", "where", "less", "less_equal", "greater", "greater_equal"),
+        *("floor_divide", "remainder"),
+    ]
+)
+"""Operations that give the same number wherever they are given the same."""
+
+
+def extreme_at(recorder: Recorder, index: int) -> tuple[str, tuple[int, ...]] | None:
+    """``minimum`` or ``maximum`` and its operands, where a whole number is one; ``min(a, b)`` is a choice."""
+    step = recorder.steps[index]
+    if type(step) is not tuple:
+        return None
+    name, *operands = step[0].name, *step[1:]
+    if name in ("minimum", "maximum"):
+        return name, tuple(operands)
+    asked = recorder.steps[operands[0]] if name == "where" else None
+    if type(asked) is not tuple or asked[0].name.partition("_")[0] not in ("less", "greater"):
+        return None
+    sums = [sum_at(recorder, k, DEEPEST) for k in (*asked[1:], *operands[1:])]
+    if sorted(map(repr, sums[:2])) != sorted(map(repr, sums[2:])):
+        return None
+    least = (asked[0].name[0] == "l") == (sums[0] == sums[2])
+    return "minimum" if least else "maximum", tuple(operands[1:])
+
+
+def difference_interval(x: object, y: object, depth: int = 4) -> Interval:
+    """Between which numbers ``x - y`` is, also where one is the lesser or the greater of two others."""
+    known = difference(x, y)
+    if known is not None:
+        return known, known
+    (a, b), (c, d) = interval_of(x), interval_of(y)
+    low, high = interval_of_sum(sum_of_step("sub", [sum_of(x), sum_of(y)]))
+    low, high = max(low, a - d), min(high, b - c)
+    for pick, name in ((min, "minimum"), (max, "maximum")) if depth else ():
+        found = [difference_interval(part, y, depth - 1) for part in operands_of(x, name)]
+        if found:
+            low, high = max(low, pick([i[0] for i in found])), min(high, pick([i[1] for i in found]))
+    for pick, name in ((max, "minimum"), (min, "maximum")) if depth else ():
+        found = [difference_interval(x, part, depth - 1) for part in operands_of(y, name)]
+        if found:
+            low, high = max(low, pick([i[0] for i in found])), min(high, pick([i[1] for i in found]))
+    return low, high
+
+
+def interval_of_sum(found: Sum | None) -> Interval:
+    """Between which numbers a sum is."""
+    if found is None:
+        return UNBOUNDED
+    low = high = float(found[1])
+    for number, count in found[0].items():
+        a, b = number.interval
+        if count:
+            low += count * (a if count > 0 else b)
+            high += count * (b if count > 0 else a)
+    return low, high
+
+
+def operands_of(x: object, name: str) -> list[Tracer]:
+    """What a whole number was computed from by this operation; nothing where it was by another."""
+    if type(x) is not Tracer or not is_whole(x):
+        return []
+    found = extreme_at(x._recorder, x._index)
+    if found is None or found[0] != name:
+        return []
+    return [Tracer(x._recorder, k, x._recorder.avals[k]) for k in found[1]]
 
 
 def natural_order(kept: Sequence[str]) -> tuple[int, ...]:
