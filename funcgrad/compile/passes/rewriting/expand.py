@@ -18,7 +18,7 @@ from funcgrad.compile.passes.rewriting.uses import count_reads
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Scatter
-from funcgrad.ops.arrays.slicing import AddToSlice, Pad
+from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice
 from funcgrad.ops.arrays.structure import Broadcast, Permute, ReduceSum
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
@@ -47,6 +47,8 @@ class Rewriter:
         self.source: Any = None
         self.zeros: set[Var] = set()
         """What is known to be the number 0 everywhere."""
+        self.placed: dict[Atom, Equation] = {}
+        """What is a part of an array in zeros, and the equation that has put it there."""
 
     def __call__(self, primitive: AnyPrimitive, *inputs: Atom) -> Var:
         """The result of a new equation."""
@@ -225,14 +227,57 @@ def rewrite_expanded(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] |
     return [env.get(a, a) for a in held.outputs]
 
 
+def rewrite_placed(rewriter: Rewriter, equation: Equation) -> Sequence[Atom]:
+    """A part placed in zeros is remembered: products with it need not multiply the zeros."""
+    out = rewriter(equation.primitive, *equation.inputs)
+    rewriter.placed[out] = equation
+    return [out]
+
+
+def rewrite_strong_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
+    """Terms that are zero because their strong factor is a part placed in zeros are left out."""
+    strong = equation.primitive.strong
+    pad, other = rewriter.placed.get(equation.inputs[strong]), equation.inputs[1 - strong]
+    found = None
+    if pad is not None and pad.inputs[0].aval.size:
+        found = part_of_product(equation.primitive, pad.primitive, other)
+    if pad is None or found is None:
+        return rewrite_contraction(rewriter, equation)
+    index, subscripts = found
+    shorter, operands = StrongZeroDot(subscripts, strong), [pad.inputs[0], rewriter(Slice(index), other)]
+    made = Equation(shorter, tuple(operands[:: -1 if strong else 1]), equation.outputs, equation.source)
+    return rewrite_contraction(rewriter, made) or [rewriter(shorter, *made.inputs)]
+
+
+def part_of_product(primitive: AnyPrimitive, pad: Pad, other: Atom) -> tuple[Anything, str] | None:
+    """The part of the other factor that meets a part, and the subscripts of their product.
+
+    None where the part is all of the array along the axes that are summed, or is not all along another.
+    """
+    labels = primitive.labels
+    names, others = (labels.x, labels.y)[:: -1 if primitive.strong else 1]
+    index: list[Anything] = [(0, n, 1) for n in other.aval.shape]
+    for name, place, n in zip(names, pad.index, pad.shape, strict=True):
+        if place == (0, n, 1):
+            continue
+        if name in labels.out or name not in others:
+            return None
+        index[others.index(name)] = place
+    gone = [name for name, place in zip(names, pad.index, strict=True) if not isinstance(place, tuple)]
+    if index == [(0, n, 1) for n in other.aval.shape]:
+        return None
+    x, y = ([name for name in given if name not in gone] for given in (labels.x, labels.y))
+    return tuple(index), written(x, y, labels.out)
+
+
 def rewrite_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """A small contraction is the sum of products over one common shape."""
+    """A small contraction is the sum of products over one common shape, and so is one without a sum."""
     x, y = equation.inputs
     labels = equation.primitive.labels
     sizes = dict(zip((*labels.x, *labels.y), (*x.aval.shape, *y.aval.shape), strict=True))
     summed = [a for a in labels.x if a in labels.y and a not in labels.out]
     every = (*labels.out, *summed)
-    if x.aval.dtype.kind not in "fciu" or not is_small(labels, sizes):
+    if x.aval.dtype.kind not in "fciu" or (summed and not is_small(labels, sizes)):
         return None
     shape = tuple([sizes[a] for a in every])
     first, second = (
@@ -305,6 +350,7 @@ REWRITES: dict[type, Rewrite] = {
     Departure: rewrite_departure,
     StrongZeroMul: rewrite_strong_zero,
     DotGeneral: rewrite_contraction,
-    StrongZeroDot: rewrite_contraction,
+    StrongZeroDot: rewrite_strong_contraction,
+    Pad: rewrite_placed,
     Scan: rewrite_scan,
 }
