@@ -171,3 +171,35 @@ def test_value_and_gradient_are_pythons(f):
 @pytest.mark.parametrize("f", KEPT, ids=lambda f: f.__name__)
 def test_stays_a_loop(f):
     assert len(fg.make_program(fg.jit(f))(X).equations) < 60
+
+
+def long_time(x):
+    t, s, n = 0.0, 0.0, 0
+    while t < 1.0:
+        s = 0.9 * s + x * np.sin(t * x)
+        t += 1e-3
+        n += 1
+    return s + t * x + n
+
+
+def test_too_many_trips_to_be_counted_are_a_loop_that_traced_values_end(monkeypatch) -> None:
+    monkeypatch.setattr("funcgrad.api.python.blocks.plain_while.MOST_STEPS", 500)
+    compiled = fg.jit(fg.value_and_grad(long_time))
+    np.testing.assert_allclose(compiled(0.7)[0], long_time(0.7), rtol=1e-12)
+    np.testing.assert_allclose(compiled(0.7)[1], fg.grad(long_time)(0.7), rtol=1e-10)
+    assert "uncounted" in " ".join(compiled.hooks.report())
+
+
+def test_too_many_trips_that_are_no_loop_are_refused_with_the_next_step(monkeypatch) -> None:
+    monkeypatch.setattr("funcgrad.api.python.blocks.plain_while.MOST_STEPS", 500)
+
+    def appended(x):
+        out, n = [], 0
+        while n < 1000:
+            out.append(x * n)
+            n += 1
+        return np.sum(np.array(out))
+
+    with pytest.raises(fg.errors.TracedBranchError, match="too many trips") as raised:
+        fg.jit(appended)(1.0)
+    assert "for k in range(n)" in str(raised.value)

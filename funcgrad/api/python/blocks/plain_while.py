@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.appending import Appended
 from funcgrad.api.python.blocks.branches import condition
 from funcgrad.api.python.blocks.carried import FirstTripDiffers, Loop, with_objects
 from funcgrad.api.python.blocks.cells import cells_of, listed, taken_apart
 from funcgrad.api.python.blocks.known import is_traced, operations_of
-from funcgrad.api.python.blocks.loops import INDEX, Items, Trip, finish_counted, recorded_trip
+from funcgrad.api.python.blocks.loops import INDEX, Items, Trip, finish_counted, recorded_trip, repeated
 from funcgrad.api.python.blocks.recording import Place, with_places
 from funcgrad.api.python.whole_numbers import outgrows
+from funcgrad.errors import FuncgradError, TracedBranchError
 from funcgrad.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
 
 MOST_STEPS = 1_000_000
-"""Operations that are done here to count trips; a loop that needs more is left to Python."""
+"""Operations that are done here to count trips; a loop that needs more is ended by traced values."""
 
 MOST_FIRST_TRIPS = 2
 """Trips of a ``while`` before which it is tried whether the others can be one equation."""
@@ -64,12 +66,37 @@ def counted_while(hooks: Hooks, loop: Loop, test: Callable[[], Any]) -> bool:
     except Exception as error:  # noqa: BLE001 - whatever a recorded trip cannot do, an unrolled one may
         hooks.note(loop.block, loop.line, f"unrolled: {error}".splitlines()[0])
         return False
-    if numbers is None or trips is None or not is_worth_it(hooks, found.trip, trips):
+    if numbers is None or not is_worth_it(hooks, found.trip, FIRST_TRIPS if trips is None else trips):
         return False
+    if trips is None:
+        uncounted(hooks, loop, entry, test)
+        return True
     hooks.note(loop.block, loop.line, f"a loop of {trips} trips that carries {listed(loop.carried)}")
     found.finish(trips)
     found.loop.state.bind(numbers.names())
     return True
+
+
+def uncounted(hooks: Hooks, loop: Loop, entry: dict[str, Any], test: Callable[[], Any]) -> None:
+    """Go through a loop of too many trips to be counted beforehand: as one that traced values end.
+
+    Raises TracedBranchError where it cannot be recorded so: nobody would wait for so many trips one by one.
+    """
+
+    def run(_: Sequence[object]) -> tuple[()]:
+        loop.block()
+        return ()
+
+    try:
+        repeated(loop, entry, [], run, lambda _: test())[1]()
+    except FuncgradError as reason:
+        raise TracedBranchError(
+            f"the while loop of line {loop.line} makes too many trips to be gone through one by one, "
+            f"and cannot be kept a loop: {str(reason).splitlines()[0]}",
+            source=here(),
+            remedy="Count its trips: for k in range(n).",
+        ) from reason
+    hooks.note(loop.block, loop.line, f"a while loop of uncounted trips that carries {listed(loop.carried)}")
 
 
 def is_number(x: object) -> bool:
