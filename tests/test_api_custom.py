@@ -710,3 +710,28 @@ def test_policies_that_there_are_none_of() -> None:
         _ = P.offload_dot_with_no_batch_dims
     with pytest.raises(TypeError, match="policy"):
         checkpoint(np.sin, policy=3)  # type: ignore[call-overload]
+
+
+def test_sizes_flags_and_names_among_residuals_stay_what_they_are() -> None:
+    @fg.custom_vjp
+    def picked(x: Any, k: int) -> Any:
+        return x[k]
+
+    def forward(x: Any, k: int) -> Any:
+        return x[k], (x.shape, k, {"negated": False, "name": "one"})
+
+    def backward(kept: Any, bar: Any) -> Any:
+        shape, k, said = kept
+        slope = np.zeros(shape)
+        if not said["negated"] and said["name"] == "one":
+            slope[k] = bar
+        return slope, None
+
+    picked.defvjp(forward, backward)
+    x = np.arange(4.0)
+    for k in (1, 2):
+        wanted = np.eye(4)[k]
+        assert np.array_equal(fg.grad(picked)(x, k), wanted)
+        assert np.array_equal(fg.jit(fg.grad(lambda x, k=k: picked(x, k)))(x), wanted)
+    assert np.array_equal(fg.vmap(fg.grad(lambda x: picked(x, 3)))(np.ones((2, 4))), np.eye(4)[[3, 3]])
+    assert fg.hessian(lambda x: picked(x, 3) ** 2)(x)[3, 3] == 2.0

@@ -8,7 +8,7 @@ over values of the traces that are open now.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -162,6 +162,35 @@ def rule_leaves(value: Tree, treedef: TreeDef, avals: Sequence[Aval], what: str)
     return checked
 
 
+class ResidualTree(NamedTuple):
+    """The structure of residuals, with the sizes, flags and names among them.
+
+    The backward rule is given those as they are: ``np.zeros(shape)`` and ``if flag`` mean what they do in the
+    forward rule.
+    """
+
+    treedef: TreeDef
+    fixed: tuple[tuple[type, object], ...]
+    """For each leaf its type and itself where it is one of these, ``(object, None)`` for others."""
+
+    @property
+    def n_arrays(self) -> int:
+        """How many leaves are arrays or other numbers."""
+        return sum(kind is object for kind, _ in self.fixed)
+
+    def joined(self, arrays: Sequence[Any]) -> Tree:
+        """The residuals, from those that are no longer known."""
+        found = iter(arrays)
+        return tree.unflatten(self.treedef, [next(found) if k is object else x for k, x in self.fixed])
+
+
+def parted(residuals: Tree) -> tuple[ResidualTree, list[Any]]:
+    """The structure of residuals, and those that are computed with."""
+    leaves, treedef = tree.flatten(residuals)
+    fixed = tuple([(type(x), x) if type(x) in (int, bool, str) else (object, None) for x in leaves])
+    return ResidualTree(treedef, fixed), [x for x, (k, _) in zip(leaves, fixed, strict=True) if k is object]
+
+
 class VjpRules:
     """A user's forward and backward rules between flat lists, and the equation of a call with them."""
 
@@ -262,18 +291,18 @@ class VjpRules:
         else:
             what = f"the value returned by the forward rule {name}"
             values = rule_leaves(result[0], self.out_tree, self._out_avals, what)
-        residuals, self.residual_tree = tree.flatten(result[1])
+        self.residual_tree, residuals = parted(result[1])
         return [*values, *residuals]
 
     def backward(self, flat: Sequence[Any]) -> list[Any]:
         """Cotangents of the inexact leaves, zeros where the rule says None."""
         shape, name = self._shape, name_of(self._backward)
-        n = self.residual_tree.num_leaves
+        n = self.residual_tree.n_arrays
         bars = iter(flat[n:])
         cotangents = [next(bars) if a.inexact else None for a in self._out_avals or ()]
         result = recordable_by_default(self._backward)(
             *shape.static.values(),
-            tree.unflatten(self.residual_tree, flat[:n]),
+            self.residual_tree.joined(flat[:n]),
             tree.unflatten(self.out_tree, cotangents),
         )
         what = f"the result of the backward rule {name}"
