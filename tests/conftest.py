@@ -20,7 +20,7 @@ from funcgrad.ir.evaluate.handing_up import PROMOTION
 
 PEERS = ("torch", "jax", "autograd")
 
-EACH = 4
+EACH = 6
 """Of the cases of a test that is marked so, the suite runs the first, and one in so many of the others."""
 
 IN_MAIN_THREAD = threading.current_thread() is threading.main_thread()

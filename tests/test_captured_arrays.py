@@ -300,6 +300,7 @@ KINDS = tuple(of_every_kind(np.arange(1.0, 4.0)))
 
 @pytest.mark.parametrize("size", [5, 3000])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.at_length
 def test_arrays_of_every_kind_of_memory(kind: str, size: int) -> None:
     a = of_every_kind(np.arange(1.0, size + 1))[kind]
     flags = a.flags.writeable
@@ -312,6 +313,7 @@ def test_arrays_of_every_kind_of_memory(kind: str, size: int) -> None:
 
 @pytest.mark.parametrize("size", [5, 3000])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("locked", "of bytes", "broadcast")])
+@pytest.mark.at_length
 def test_compiled_code_reads_what_it_closes_over_at_every_call(kind: str, size: int) -> None:
     a = of_every_kind(np.arange(1.0, size + 1))[kind]
     x = np.linspace(0.5, 1.5, size)

@@ -434,6 +434,7 @@ def test_gradients_as_the_function_stands(f: Function) -> None:
 
 
 @names
+@pytest.mark.at_length
 def test_compiled(f: Function) -> None:
     np.testing.assert_allclose(fg.jit(f)(X), f(X), rtol=1e-11)
     np.testing.assert_allclose(fg.jit(fg.grad(f))(X), differences(f), rtol=2e-5, atol=1e-7)

@@ -94,6 +94,7 @@ def texts_of(word: Word, sample: Sample) -> str:
 
 
 @pytest.mark.parametrize(("word", "sample"), SAMPLES)
+@pytest.mark.at_length
 def test_what_a_word_means_is_what_each_engine_makes_of_it(word: Word, sample: Sample) -> None:
     source, numbers = texts_of(word, sample), numbers_of(sample)
     python, direct, by_numba = (memory_of(sample) for _ in range(3))

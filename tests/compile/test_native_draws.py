@@ -88,6 +88,7 @@ STANDARD: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("dtype", [DOUBLE, SINGLE], ids=str)
 @pytest.mark.parametrize("name", STANDARD)
+@pytest.mark.at_length
 def test_numbers_of_every_length(name: str, dtype: Any) -> None:
     draw = STANDARD[name]
     shapes = [(n,) for n in (0, 1, 2, 3, 1023, 1025, 2048, 2049, 16_383, 16_386)]
@@ -166,6 +167,7 @@ def test_many_threads_draw_at_once(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", [DOUBLE, SINGLE], ids=str)
 @pytest.mark.parametrize("name", STANDARD)
+@pytest.mark.at_length
 def test_threads_share_large_draws(name: str, dtype: Any) -> None:
     draw = STANDARD[name]
     for n in (SHARED - 1, SHARED, 2 * SHARED + 1, 150_002):

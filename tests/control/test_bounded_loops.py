@@ -137,6 +137,7 @@ def test_gradients_are_those_of_python(f, rng):
     [triangle, counted_from_the_end, rows, with_branches, cholesky_in_place, product_in_place],
     ids=lambda f: f.__name__,
 )
+@pytest.mark.at_length
 def test_second_derivatives_and_batches(f, rng):
     u, v = rng.normal(size=(2, 5, 5))
 

@@ -22,6 +22,7 @@ def test_there_are_twenty() -> None:
 
 @pytest.mark.filterwarnings("ignore::funcgrad.errors.LabelsDroppedWarning")
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.at_length
 def test_value_and_gradient_as_they_stand(name: str) -> None:
     objective, start, reference, tolerance = program(name)
     value, slope = fg.value_and_grad(objective)(start)

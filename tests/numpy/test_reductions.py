@@ -26,6 +26,7 @@ OUTSIDE = np.zeros(())
 
 @pytest.mark.parametrize("name", SEVERAL + POSITIONS)
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.at_length
 def test_values_and_dtypes_are_numpys(name: str, dtype: str, rng: np.random.Generator) -> None:
     f = getattr(np, name)
     if name == "ptp" and dtype == "bool":

@@ -28,6 +28,7 @@ def with_gaps(rng: np.random.Generator, x: Any, share: float) -> Any:
 @pytest.mark.parametrize("name", REDUCTIONS + POSITIONS + CUMULATIVE)
 @pytest.mark.parametrize("dtype", ["i1", "u8", "f2", "f4", "f8", "c16"])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+@pytest.mark.at_length
 def test_values_and_dtypes_are_numpys(name: str, dtype: str, share: float, rng: np.random.Generator) -> None:
     f = getattr(np, name)
     for shape in ((), (1,), (5,), (0,), (2, 3), (0, 3), (2, 3, 4)):

@@ -83,6 +83,7 @@ def p():
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.at_length
 def test_derivatives(f, p):
     """Values as Python's, gradients as differences, and every other transform as these."""
     compiled = fg.jit(f)

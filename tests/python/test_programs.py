@@ -34,6 +34,7 @@ Case = tuple[Callable[..., Any], tuple[Any, ...], int | None]
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
+@pytest.mark.at_length
 def test_values_are_pythons(case: Case) -> None:
     function, args, _ = case
     single = any(getattr(x, "dtype", None) == np.float32 for x in args)

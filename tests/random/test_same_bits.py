@@ -168,6 +168,7 @@ def test_the_values_that_derivatives_pass_are_the_same_bits(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, SINGLE])
 @pytest.mark.parametrize("draw", [R.normal, R.exponential, R.gumbel, R.laplace, R.logistic, R.cauchy])
+@pytest.mark.at_length
 def test_every_length_and_many_threads(draw: Callable[..., Any], dtype: Any) -> None:
     keys = R.split(R.key(1), 9)
     sizes = [*range(19), 63, 64, 65, 8191, 8193, 40_000]

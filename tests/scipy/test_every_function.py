@@ -108,6 +108,7 @@ def test_batches_and_compiled(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
+@pytest.mark.at_length
 def test_single_precision_is_kept_where_scipy_keeps_it(name: str) -> None:
     case = ROWS[name]
     point = case.point.astype(np.float32)

@@ -191,6 +191,7 @@ def test_values_are_those_of_scipy(case: Case) -> None:
 
 
 @each
+@pytest.mark.at_length
 def test_first_derivatives(case: Case) -> None:
     check_first(case, scipy.integrate, ours)
 

@@ -92,6 +92,7 @@ def test_distribution_functions_at_infinity() -> None:
         *((special.stdtrit, (df, 0.5)) for df in (0.5, 1.0, 3.0)),
     ],
 )
+@pytest.mark.at_length
 def test_where_one_of_the_arguments_is_special(f: Any, at: Any) -> None:
     """The branch for a whole number, or for the median, has derivatives of its own."""
     step, point = 1e-5, np.array(at)

@@ -29,6 +29,7 @@ def widest() -> str:
 @x86
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", [n for n, (module, _) in FUNCTIONS.items() if module != "complexes"])
+@pytest.mark.at_length
 def test_loops_are_vectorised(name: str, dtype: str, loop: Any) -> None:
     if widest() == "xmm":
         pytest.skip("no fused multiplication, and vectors of two")
