@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
-
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn.declared import declared
-from funcgrad.torch.nn.layers.layer import Layer
+from funcgrad.torch.nn.layers.layer import Applied
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.questions import get_default_dtype
@@ -48,24 +45,8 @@ __all__ = [
 ]
 
 
-class Elementwise(Layer):
-    """A function with options, which are printed; one that is done in place says so."""
-
-    function: ClassVar[Callable[..., Any]]
-
-    def forward(self, input: Tensor) -> Operand:
-        """The function of the input."""
-        return type(self).function(input, *[getattr(self, option) for option in self._fields])
-
-    def extra_repr(self) -> str:
-        shown = [f"{k}={getattr(self, k)!r}" for k in self._fields if k != "inplace"]
-        if getattr(self, "inplace", False):
-            shown.append("inplace=True")
-        return ", ".join(shown)
-
-
 @declared
-class ReLU(Elementwise):
+class ReLU(Applied):
     """``x`` where it is positive, else 0.
 
     >>> from funcgrad import torch
@@ -79,7 +60,7 @@ class ReLU(Elementwise):
 
 
 @declared
-class ReLU6(Elementwise):
+class ReLU6(Applied):
     """`ReLU` that ends at 6."""
 
     inplace: bool = False
@@ -88,7 +69,7 @@ class ReLU6(Elementwise):
 
 
 @declared
-class RReLU(Elementwise):
+class RReLU(Applied):
     """`LeakyReLU` with a random slope in training."""
 
     lower: float = 1.0 / 8
@@ -100,7 +81,7 @@ class RReLU(Elementwise):
 
 
 @declared
-class LeakyReLU(Elementwise):
+class LeakyReLU(Applied):
     """``x`` where it is positive, else ``negative_slope * x``."""
 
     negative_slope: float = 1e-2
@@ -110,7 +91,7 @@ class LeakyReLU(Elementwise):
 
 
 @declared
-class ELU(Elementwise):
+class ELU(Applied):
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
 
     alpha: float = 1.0
@@ -120,7 +101,7 @@ class ELU(Elementwise):
 
 
 @declared
-class CELU(Elementwise):
+class CELU(Applied):
     """`ELU`, smooth for every alpha."""
 
     alpha: float = 1.0
@@ -130,7 +111,7 @@ class CELU(Elementwise):
 
 
 @declared
-class SELU(Elementwise):
+class SELU(Applied):
     """The self-normalising exponential unit."""
 
     inplace: bool = False
@@ -139,7 +120,7 @@ class SELU(Elementwise):
 
 
 @declared
-class GELU(Elementwise):
+class GELU(Applied):
     """``x`` times the normal distribution's cumulative probability of ``x``."""
 
     approximate: str = "none"
@@ -148,7 +129,7 @@ class GELU(Elementwise):
 
 
 @declared
-class SiLU(Elementwise):
+class SiLU(Applied):
     """``x * sigmoid(x)``."""
 
     inplace: bool = False
@@ -157,7 +138,7 @@ class SiLU(Elementwise):
 
 
 @declared
-class Mish(Elementwise):
+class Mish(Applied):
     """``x * tanh(softplus(x))``."""
 
     inplace: bool = False
@@ -165,38 +146,38 @@ class Mish(Elementwise):
     function = staticmethod(F.mish)
 
 
-class Sigmoid(Elementwise):
+class Sigmoid(Applied):
     """``1 / (1 + exp(-x))``."""
 
     function = staticmethod(F.sigmoid)
 
 
-class LogSigmoid(Elementwise):
+class LogSigmoid(Applied):
     """The logarithm of the sigmoid."""
 
     function = staticmethod(F.logsigmoid)
 
 
-class Tanh(Elementwise):
+class Tanh(Applied):
     """The hyperbolic tangent."""
 
     function = staticmethod(F.tanh)
 
 
-class Tanhshrink(Elementwise):
+class Tanhshrink(Applied):
     """``x - tanh(x)``."""
 
     function = staticmethod(F.tanhshrink)
 
 
-class Softsign(Elementwise):
+class Softsign(Applied):
     """``x / (1 + |x|)``."""
 
     function = staticmethod(F.softsign)
 
 
 @declared
-class Softplus(Elementwise):
+class Softplus(Applied):
     """``log(1 + exp(beta * x)) / beta``."""
 
     beta: float = 1.0
@@ -206,7 +187,7 @@ class Softplus(Elementwise):
 
 
 @declared
-class Hardtanh(Elementwise):
+class Hardtanh(Applied):
     """``x`` between two bounds."""
 
     min_val: float = -1.0
@@ -217,7 +198,7 @@ class Hardtanh(Elementwise):
 
 
 @declared
-class Hardsigmoid(Elementwise):
+class Hardsigmoid(Applied):
     """``relu6(x + 3) / 6``."""
 
     inplace: bool = False
@@ -226,7 +207,7 @@ class Hardsigmoid(Elementwise):
 
 
 @declared
-class Hardswish(Elementwise):
+class Hardswish(Applied):
     """``x * hardsigmoid(x)``."""
 
     inplace: bool = False
@@ -235,7 +216,7 @@ class Hardswish(Elementwise):
 
 
 @declared
-class Shrinking(Elementwise):
+class Shrinking(Applied):
     """An activation whose one option is printed without its name."""
 
     lambd: float = 0.5
@@ -259,7 +240,7 @@ class Hardshrink(Shrinking):
 
 
 @declared
-class Threshold(Elementwise):
+class Threshold(Applied):
     """``x`` where it is above the threshold, else a value."""
 
     threshold: float
@@ -270,7 +251,7 @@ class Threshold(Elementwise):
 
 
 @declared
-class GLU(Elementwise):
+class GLU(Applied):
     """The first half times the sigmoid of the second."""
 
     dim: int = -1
@@ -279,7 +260,7 @@ class GLU(Elementwise):
 
 
 @declared
-class Softmax(Elementwise):
+class Softmax(Applied):
     """``exp(x) / sum(exp(x))`` along a dimension."""
 
     dim: int | None = None
@@ -288,7 +269,7 @@ class Softmax(Elementwise):
 
 
 @declared
-class Softmin(Elementwise):
+class Softmin(Applied):
     """`Softmax` of the negative."""
 
     dim: int | None = None
@@ -297,7 +278,7 @@ class Softmin(Elementwise):
 
 
 @declared
-class LogSoftmax(Elementwise):
+class LogSoftmax(Applied):
     """The logarithm of `Softmax`."""
 
     dim: int | None = None
@@ -305,7 +286,7 @@ class LogSoftmax(Elementwise):
     function = staticmethod(F.log_softmax)
 
 
-class Softmax2d(Elementwise):
+class Softmax2d(Applied):
     """`Softmax` over the channels of images."""
 
     def forward(self, input: Tensor) -> Operand:

@@ -9,7 +9,9 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
+from funcgrad.torch.nn.declared import declared
 from funcgrad.torch.nn.functional.convolution import numbers
+from funcgrad.torch.nn.layers.layer import Applied
 from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
 from funcgrad.types import Anything, Device, DTypeLike, Padding, ShapeLike
@@ -281,80 +283,47 @@ class ConvTranspose3d(Backward):
     ndim = 3
 
 
-class Unfold(Module):
+@declared
+class Unfold(Applied):
     """Windows of images as columns."""
 
-    def __init__(
-        self, kernel_size: ShapeLike, dilation: ShapeLike = 1, padding: Padding = 0, stride: ShapeLike = 1
-    ) -> None:
-        super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+    kernel_size: ShapeLike
+    dilation: ShapeLike = 1
+    padding: Padding = 0
+    stride: ShapeLike = 1
 
-    def forward(self, input: Tensor) -> Operand:
-        """The columns."""
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
+    function = staticmethod(F.unfold)
 
 
-class Fold(Module):
+@declared
+class Fold(Applied):
     """Images from columns of windows."""
 
-    def __init__(
-        self,
-        output_size: ShapeLike,
-        kernel_size: ShapeLike,
-        dilation: ShapeLike = 1,
-        padding: Padding = 0,
-        stride: ShapeLike = 1,
-    ) -> None:
-        super().__init__()
-        self.output_size = output_size
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+    output_size: ShapeLike
+    kernel_size: ShapeLike
+    dilation: ShapeLike = 1
+    padding: Padding = 0
+    stride: ShapeLike = 1
 
-    def forward(self, input: Tensor) -> Operand:
-        """The images."""
-        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
+    function = staticmethod(F.fold)
 
 
-class PixelShuffle(Module):
+@declared
+class PixelShuffle(Applied):
     """Channels moved into space."""
 
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
+    upscale_factor: int
 
-    def forward(self, input: Tensor) -> Operand:
-        """The larger image."""
-        return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
+    function = staticmethod(F.pixel_shuffle)
 
 
-class PixelUnshuffle(Module):
+@declared
+class PixelUnshuffle(Applied):
     """Space moved into channels."""
 
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
+    downscale_factor: int
 
-    def forward(self, input: Tensor) -> Operand:
-        """The smaller image."""
-        return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
+    function = staticmethod(F.pixel_unshuffle)
 
 
 class Upsample(Module):
@@ -402,16 +371,10 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
-class ChannelShuffle(Module):
+@declared
+class ChannelShuffle(Applied):
     """Channels of groups taken in turn."""
 
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = groups
+    groups: int
 
-    def forward(self, input: Tensor) -> Operand:
-        """The shuffled channels."""
-        return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
+    function = staticmethod(F.channel_shuffle)

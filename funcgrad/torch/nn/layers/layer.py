@@ -6,6 +6,7 @@ changes what it is given, does so itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from funcgrad.torch.core.operand import Operand
@@ -31,6 +32,22 @@ class Layer(Module):
 
     def extra_repr(self) -> str:
         return ", ".join([f"{name}={getattr(self, name)!r}" for name in self.shown.split()])
+
+
+class Applied(Layer):
+    """A function with options, which are printed; one that is done in place says so."""
+
+    function: ClassVar[Callable[..., Any]]
+
+    def forward(self, input: Tensor) -> Operand:
+        """The function of the input."""
+        return type(self).function(input, *[getattr(self, option) for option in self._fields])
+
+    def extra_repr(self) -> str:
+        shown = [f"{k}={getattr(self, k)!r}" for k in self._fields if k != "inplace"]
+        if getattr(self, "inplace", False):
+            shown.append("inplace=True")
+        return ", ".join(shown)
 
 
 class Windowed(Layer):

@@ -9,6 +9,8 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.nn.layers.layer import Applied
 from funcgrad.torch.nn.layers.linear import empty_parameter
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -393,23 +395,23 @@ class GroupNorm(Module):
         )
 
 
-class LocalResponseNorm(Module):
+@declared
+class LocalResponseNorm(Applied):
     """Division by a power of the mean square of neighbouring channels."""
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
 
-    def forward(self, input: Tensor) -> Operand:
-        """The normalised input."""
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+    function = staticmethod(F.local_response_norm)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
+@declared
 class CrossMapLRN2d(LocalResponseNorm):
     """`LocalResponseNorm` of images, under its old name."""
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__(size, alpha, beta, k)
+    k: float = 1
