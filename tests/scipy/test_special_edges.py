@@ -178,3 +178,34 @@ def test_factors_of_nothing(shape: tuple[int, ...]) -> None:
     for f in (linalg.lu, lambda x: linalg.lu(x, permute_l=True)):
         for found in (fg.make_program(f)(x)(x), fg.jit(f)(x)):
             assert [part.shape for part in found] == [part.shape for part in f(x)]
+
+
+@pytest.mark.parametrize(
+    ("at", "slopes", "curvatures"),
+    [  # by mpmath, with sixty digits: by a, b; by a twice, by both, by b twice
+        ((1e-12, 2.5), [-1e24, -0.4903577560994889], [2e36, 0.745942516539918, 0.2362040516415535]),
+        ((0.4, 1e-10), [-7.275356590361194, -1e20], [32.23912862345846, 1.684028176015184, 2e30]),
+        ((1e-9, 2e-9), [-1e18, -2.5e17], [2e27, 2.404113798201764, 2.5e26]),
+        ((-1e-9, 0.7), [-1e18, -2.834049158090358], [-2e27, 1.395747284226319, 6.4349928749622]),
+        (
+            (1e-7, -0.5),
+            [-100000000000003.47, -8.934801610771014],
+            [2.0000000000000003e21, 5.897736493873866, 0.8287949059850939],
+        ),
+        ((-5.5, 1e-7), [None, None], [None, np.nan, None]),
+    ],
+)
+def test_beta_beside_its_poles(at: Any, slopes: Any, curvatures: Any) -> None:
+    """All digits of its derivatives, or NaN: within 1e-8 of a pole second derivatives had none left."""
+    found = fg.grad(lambda p: special.beta(p[0], p[1]))(np.array(at))
+    by_a, by_both, by_b = curvatures
+    for got, wanted in [
+        (found, slopes),
+        *[
+            (hessian, [[by_a, by_both], [by_both, by_b]])
+            for hessian in second_derivatives(special.beta, np.array(at))
+        ],
+    ]:
+        expected = np.array(wanted, dtype=object)
+        said = np.not_equal(expected, None)
+        np.testing.assert_allclose(np.asarray(got)[said], expected[said].astype(float), rtol=1e-11)

@@ -70,6 +70,67 @@ SPECIAL = (
     "special.betaln(2.5 + np.tanh({x}), 1.5)",
     "special.gammainc(2.0, 1.5 + np.tanh({x}))",
     "special.softplus({x})",
+    "special.log_softmax({x}, axis=0)",
+    "special.ndtri(0.5 + 0.4 * np.tanh({x}))",
+    "special.erfinv(0.5 * np.tanh({x}))",
+    "special.logit(0.5 + 0.4 * np.tanh({x}))",
+    "special.gammaincc(1.5 + 0.5 * np.cos({x}), 1.5 + np.tanh({x}))",
+    "special.betainc(1.5, 2.0, 0.5 + 0.3 * np.tanh({x}))",
+    "special.beta(1.5 + np.tanh({x}), 1.5 + np.sin({x}))",
+    "special.kv(0.5, 2.0 + np.tanh({x}))",
+    "special.zeta(2.5 + np.tanh({x}), 1.5)",
+    "special.polygamma(1, 2.5 + np.tanh({x}))",
+    "special.rel_entr(1.5 + np.tanh({x}), 1.5 + np.sin({x}))",
+    "special.ellipk(0.5 * np.tanh({x}))",
+    "special.spence(2.0 + np.tanh({x}))",
+    "special.sici({x})[0]",
+    "special.dawsn({x})",
+    "special.erfcx({x})",
+    "special.exprel({x})",
+)
+
+STATS = (
+    "stats.norm.logpdf({x}, 0.1, 1.5)",
+    "stats.norm.cdf(np.tanh({x}), 0.5 * np.sin({x}))",
+    "stats.t.logpdf({x}, 3.0 + np.tanh({x}))",
+    "stats.gamma.logpdf(1.5 + np.tanh({x}), 2.5)",
+    "stats.beta.pdf(0.5 + 0.4 * np.tanh({x}), 1.5, 2.5)",
+    "stats.laplace.pdf({x})",
+    "stats.logistic.logcdf({x})",
+    "stats.weibull_min.pdf(1.5 + np.tanh({x}), 1.7)",
+    "stats.lognorm.logpdf(1.5 + np.tanh({x}), 0.8)",
+    "stats.cauchy.cdf({x})",
+    "stats.gumbel_r.sf({x})",
+    "stats.poisson.logpmf(2, 1.5 + np.tanh({x}))",
+    "stats.expon.ppf(0.5 + 0.4 * np.tanh({x}))",
+)
+
+SELECTION = (
+    "np.sort({x}, axis=0)",
+    "np.partition({x}, {k} % np.shape({x})[-1], axis=-1)[..., {k} % np.shape({x})[-1]]",
+    "np.percentile({x}, 30.0 + {k}, axis=-1)",
+    "np.quantile({x}, np.array([0.21, 0.73]))",
+    "np.take_along_axis({x}, np.argsort({x}, axis=-1), axis=-1)",
+    "np.roll({x}, {k}, axis=0)",
+    "np.pad({x}, 1, mode='reflect')",
+    "np.pad({x}, ((1, 2),) * np.ndim({x}), mode='edge')",
+    "np.repeat({x}, 2, axis=0)",
+    "np.tile({x}, 2)",
+    "np.select([{x} > 0.5, {x} > 0.0], [np.sin({x}), {x} ** 2], 0.3)",
+    "np.choose(np.arange(np.size({x})).reshape(np.shape({x})) % 2, [{x}, np.cos({x})])",
+    "np.searchsorted(np.sort(np.ravel({x})), 0.13) + {x}",
+    "np.clip({x}, -0.41, 0.52)",
+    "np.einsum('i...,j...->ij', {x}, np.sin({x}))",
+    "np.abs(np.fft.fft({x}) + 0.1)",
+    "np.fft.irfft(np.fft.rfft({x}) * 1j).real",
+    "np.real(np.fft.ifftn(np.fft.fftn({x}) * (1.0 + 0.5j)))",
+    "np.angle({x} + 1.5 + 0.5j * np.sin({x}))",
+    "np.heaviside({x}, 0.5) * {x}",
+    "np.copysign(np.cosh({x}), {x})",
+    "np.cumprod(np.cos({x}), axis=-1)",
+    "np.var({x}, axis=0, ddof=0)",
+    "np.trapezoid({x}, dx=0.5, axis=-1)",
+    "np.float32(0.5) * {x} + ({x}.astype(np.float32) > 0.1)",
 )
 
 PYTHON = tuple(
@@ -138,6 +199,40 @@ for i in range({n}):
     {out}[i] = np.sum({x}[: i + 1]) * 0.2
 
 {out} = np.sin({x}) if np.mean({x}) > 0.0 else np.cos({x})
+
+{out} = {x} * 1.0
+{out}[1:] -= 0.5 * {out}[:-1]
+{out}[:-1] = {out}[1:] * 0.5 + 0.1
+
+{out} = {x} * 1.0
+flat = {out}.reshape(-1)
+flat[::2] += 0.1 * np.sin(flat[::2])
+flat[flat > 0.3] *= 0.5
+
+{out} = {x} * 1.0
+{out}[0], {out}[-1] = {out}[-1] * 1.0, np.sin({out}[0])
+np.add.at({out}, [0, 0, -1], 0.5)
+
+{out} = {x} * 1.0
+{out}.T[0] = np.cos({out}.T[-1])
+{out}[np.arange(len({out})) % 2 == 0] += 0.25 * np.sum({out})
+
+{out} = {x} * 1.0
+turn = 0
+while np.sum({out}) < 5.0 and turn < 6:
+    {out}[turn % len({out})] += 0.5 + 0.1 * np.sin({out}[turn % len({out})])
+    turn += 1
+
+{out} = np.empty_like({x})
+np.multiply({x}, 0.5, out={out})
+{out}[...] = {out}[::-1] + {x}
+
+table = {{"a": {x} * 0.5, "b": [np.sin({x}), 1.0]}}
+table["b"][1] = table["a"] + table["b"][0]
+{out} = table["b"][1] * 1.0
+
+pairs = sorted(zip(range(len({x})), {x}), key=lambda pair: -pair[0])
+{out} = sum([np.tanh(row) * (k + 1) for k, row in pairs]) * 0.3
 
 first, second = {x} * 1.0, 0.5 * {x}
 for _ in range(60):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import funcgrad as fg
-from funcgrad.scipy import special
+from funcgrad.scipy import special, stats
 from tests.laws.lawbook import random_functions as short
 from tests.soak import families
 
@@ -99,8 +99,8 @@ class Program:
     def plain(self) -> bool:
         """Whether it has only what every array library has: no writes, no names of ours."""
         return not re.search(
-            r"fg\.|special\.|cube|soft|swept|\] [-+*]?= |[-+*]= |linalg|astype|cbrt|\.at\(|\.flat|where=|"
-            r"\b(for|while|if)\b",
+            r"fg\.|special\.|stats\.|cube|soft|swept|\] [-+*]?= |[-+*]= |linalg|astype|cbrt|\.at\(|\.flat|"
+            r"where=|\b(for|while|if)\b",
             self.source,
         )
 
@@ -161,6 +161,7 @@ NAMES = {
     "soft": soft,
     "swept": swept,
     "special": special,
+    "stats": stats,
 }
 """What the text of programs may use."""
 
@@ -174,6 +175,9 @@ FAMILIES = (
     families.OTHERS,
     families.OTHERS,
     families.SPECIAL,
+    families.STATS,
+    families.SELECTION,
+    families.SELECTION,
     families.TO_OTHERS,
 )
 

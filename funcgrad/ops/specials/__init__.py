@@ -1,6 +1,7 @@
 """Special functions beyond those of `funcgrad.ops.elementwise.special`: values and derivatives as tables."""
 
 from funcgrad.ops.specials import bessel as bessel
+from funcgrad.ops.specials import beta_slope as beta_slope
 from funcgrad.ops.specials import distributions as distributions
 from funcgrad.ops.specials import elliptic as elliptic
 from funcgrad.ops.specials import errors as errors

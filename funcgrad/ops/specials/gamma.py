@@ -1,4 +1,4 @@
-"""The gamma function and its kin: logarithm, reciprocal, beta, binomial coefficients, Pochhammer's symbol."""
+"""The gamma function and its kin: logarithm, reciprocal, binomial coefficients, Pochhammer's symbol."""
 
 from __future__ import annotations
 
@@ -49,16 +49,6 @@ def rgamma_by_x(out: Array, x: Array) -> Array:
 rgamma = define("rgamma", rgamma_by_x)
 
 
-def beta_by_a(out: Array, a: Array, b: Array) -> Array:
-    """``B(a, b) (psi(a) - psi(a + b))``. DLMF 5.12."""
-    return out * (digamma(a) - digamma(a + b))
-
-
-def beta_by_b(out: Array, a: Array, b: Array) -> Array:
-    """The same with the arguments exchanged."""
-    return beta_by_a(out, b, a)
-
-
 def betaln_by_a(out: Array, a: Array, b: Array) -> Array:
     """``psi(a) - psi(a + b)``."""
     return digamma(a) - digamma(a + b)
@@ -69,7 +59,6 @@ def betaln_by_b(out: Array, a: Array, b: Array) -> Array:
     return betaln_by_a(out, b, a)
 
 
-beta = define("beta", beta_by_a, beta_by_b, flat=True)
 betaln = define("betaln", betaln_by_a, betaln_by_b, expansion=composed_betaln)
 
 
