@@ -101,6 +101,12 @@ EDGES: list[tuple[Function, tuple[float, ...], Any, Any]] = [
         ((lambda x, v=v: special.iv(v, x)), (0.0,), [slope], [[bend]])
         for v, slope, bend in ((-1.5, INF, -INF), (-0.5, -INF, INF), (0.5, INF, -INF), (1.5, 0.0, INF))
     ),
+    *(
+        ((lambda x, v=v: special.ive(v, x)), (0.0,), [slope], [[bend]])
+        for v, slope, bend in ((0.5, INF, -INF), (1.5, 0.0, INF), (2.5, 0.0, 0.0))
+    ),
+    (special.logit, (0.0,), [INF], [[-INF]]),
+    (special.logit, (1.0,), [INF], [[INF]]),
     # Homogeneous of degree two: its second derivatives are those of the direction.
     (special.pseudo_huber, (0.0, 0.0), [0.0, 0.0], [[NAN, NAN], [NAN, NAN]]),
     # Far from the origin it is delta (|r| - delta), and of an infinite delta r**2 / 2.

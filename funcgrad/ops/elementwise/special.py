@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.lazy import ComposedUfunc, LazyUfunc
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.elementwise.elementary import EVERYWHERE, IN_UNIT_INTERVAL, exp
 from funcgrad.ops.families import Unary, aval
 from funcgrad.ops.rows import unary
@@ -65,7 +66,7 @@ def logistic(x: Array, out: Array) -> Array:
 )
 def logit(x: Array, out: Array) -> Array:
     """``log(x / (1 - x))``, the inverse of the logistic function."""
-    return 1.0 / (x * (1.0 - x))
+    return 1.0 / strong_product(x, 1.0 - x)
 
 
 @unary(LazyUfunc("scipy.special", "erf"), native="erf({0})", cost=15, samples=EVERYWHERE)

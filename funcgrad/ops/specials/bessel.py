@@ -16,11 +16,12 @@ from funcgrad.ops.elementwise.comparison import equal, greater, less, not_equal
 from funcgrad.ops.elementwise.identity import departure
 from funcgrad.ops.elementwise.logic import logical_and
 from funcgrad.ops.elementwise.magnitude import sign
+from funcgrad.ops.elementwise.rounding import floor
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
 from funcgrad.ops.specials.gamma import rgamma
 from funcgrad.ops.specials.powers import power
-from funcgrad.ops.specials.table import LazyResult, Partial, Special, define
+from funcgrad.ops.specials.table import Composition, LazyResult, Partial, Special, define
 from funcgrad.types import Anything, Array, ArrayLike
 
 ORDER = "the order"
@@ -47,8 +48,11 @@ define("hankel2", ORDER, neighbours("hankel2", 0.5, -0.5))
 
 
 def ive_by_z(out: Array, v: Array, z: Array) -> Array:
-    """That of ``exp(-|z|) iv(v, z)``; as for ``|z|``, half of both sides' at 0."""
-    return 0.5 * (ive(v - 1, z) + ive(v + 1, z)) - decay(out, z)
+    """That of ``exp(-|z|) iv(v, z)``; at 0 half of both sides', as for ``|z|``; broken orders: one side."""
+    lost = decay(out, z)
+    if aval(z).dtype.kind != "c":
+        lost = where(logical_and(equal(z, 0.0), not_equal(v, floor(v))), out, lost)
+    return 0.5 * (signed_iv(v - 1, z, ive) + signed_iv(v + 1, z, ive)) - lost
 
 
 def iv_by_z(out: Array, v: Array, z: Array) -> Array:
@@ -56,17 +60,18 @@ def iv_by_z(out: Array, v: Array, z: Array) -> Array:
     return 0.5 * (signed_iv(v - 1, z) + signed_iv(v + 1, z))
 
 
-def signed_iv(v: Array, z: Array) -> Array:
-    """`iv`, with the signs that its poles at 0 have; for SciPy all of them are positive.
+def signed_iv(v: Array, z: Array, usual: Composition | None = None) -> Array:
+    """`iv`, or `ive` as `usual`, with the signs that its poles at 0 have; for SciPy all of them are positive.
 
     There it is ``(z / 2)**v / Gamma(v + 1)``. DLMF 10.25.2.
     """
+    usual = usual or iv
     if aval(z).dtype.kind == "c":
-        return iv(v, z)
+        return usual(v, z)
     scale = rgamma(v + 1.0)
     pole = logical_and(logical_and(equal(z, 0.0), less(v, 0.0)), not_equal(scale, 0.0))
     first = scale * power(0.5 * where(pole, z, 1.0), v + 0.0)
-    return where(pole, first, iv(v, where(pole, 1.0, z)))
+    return where(pole, first, usual(v, where(pole, 1.0, z)))
 
 
 def decay(out: Array, z: Array) -> Array:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from funcgrad.ops.arrays.lazy import LazyUfunc
+from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.elementwise.comparison import less, not_equal
 from funcgrad.ops.elementwise.logic import logical_and, logical_not, logical_or
 from funcgrad.ops.elementwise.magnitude import absolute
@@ -109,8 +110,15 @@ def from_pole(a: Array, b: Array) -> Array:
     return (a + b) * beta(a + 1.0, b)
 
 
+def alike(out: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """Both arguments in the dtype of the result, which SciPy's loops must not widen for a Python number."""
+    dtype = aval(out).dtype
+    return cast(a, dtype), cast(b, dtype)
+
+
 def beta_slope_by_a(out: Array, a: Array, b: Array) -> Array:
     """``B(a, b) ((psi(a) - psi(a + b))**2 + psi'(a) - psi'(a + b))``, by quotients where b is the less."""
+    a, b = alike(out, a, b)
     small = logical_and(is_small(b, a), less(absolute(b), absolute(a)))
     u, v = where(small, b, 0.01), where(small, a, 1.0)
     rising = beta(u + 1.0, v) + (u + v) * beta_slope(v, u + 1.0)
@@ -127,6 +135,7 @@ def beta_slope_by_b(out: Array, a: Array, b: Array) -> Array:
     Its terms cancel where a or b is small: there it is had by quotients, with both poles taken off where
     both are. Where the quotients do not hold, it is NaN as soon as no digit is left.
     """
+    a, b = alike(out, a, b)
     both = logical_and(is_small(a, 1.0), is_small(b, 1.0))
     by_a = logical_and(is_small(a, b), logical_not(both))
     by_b = logical_and(is_small(b, a), logical_not(both))
@@ -157,12 +166,12 @@ def mixed_at_poles(a: Array, b: Array) -> Array:
 
 def beta_by_a(out: Array, a: Array, b: Array) -> Array:
     """``B(a, b) (psi(a) - psi(a + b))``."""
-    return beta_slope(a, b)
+    return beta_slope(*alike(out, a, b))
 
 
 def beta_by_b(out: Array, a: Array, b: Array) -> Array:
     """The same with the arguments exchanged."""
-    return beta_slope(b, a)
+    return beta_slope(*alike(out, b, a))
 
 
 beta = define("beta", beta_by_a, beta_by_b, flat=True)
