@@ -134,8 +134,6 @@ def around(a: float) -> tuple[Any, Any]:
 
 
 PAIR = (lambda x: x + 1.0, lambda x: x + 2.0)
-STARRED = (lambda x, y: x, lambda *x: x[0], lambda **x: x["x"])
-"""Of one line and one name, though no code of one is that of another with other flags."""
 
 
 PLAIN = (lambda *a, **k: sum(a) * k["factor"], lambda *a: sum(a), lambda **k: k["factor"], lambda a, b: a * b)
@@ -161,8 +159,6 @@ def functions() -> dict[str, FunctionType]:
         "short": short,
         "first of two": PAIR[0],  # type: ignore[dict-item]
         "second of two": PAIR[1],  # type: ignore[dict-item]
-        "starred": STARRED[1],  # type: ignore[dict-item]
-        "doubly starred": STARRED[2],  # type: ignore[dict-item]
     }
 
 

@@ -122,10 +122,6 @@ def imports_of(tree: ast.AST) -> Iterator[ast.stmt]:
 FILES = SourceFiles()
 
 
-STARRED = CO_VARARGS | CO_VARKEYWORDS
-"""What code with `*args` and `**kwargs` is known by, which names of variables go with."""
-
-
 def is_compiled_to(definition: Definition, code: CodeType) -> bool:
     """Whether the definition is that of the code.
 
@@ -136,7 +132,7 @@ def is_compiled_to(definition: Definition, code: CodeType) -> bool:
     checks = [x for x in ast.walk(definition.node) if isinstance(x, ast.Assert)]
     for way in ways:
         made = compiled(way, code)
-        if made is None or (made.co_flags ^ code.co_flags) & STARRED:
+        if made is None:
             continue
         same_arguments = made.co_flags & _STARRED == code.co_flags & _STARRED
         if same_arguments and made.replace(co_flags=code.co_flags) == code:
