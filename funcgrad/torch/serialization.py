@@ -25,7 +25,7 @@ from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.creating.conversion import device
-from funcgrad.types import Anything, Number, Tree
+from funcgrad.types import Anything, Array, Number, Tree
 
 __all__ = ["load", "save"]
 
@@ -229,6 +229,20 @@ def load(
 # -- writing ----------------------------------------------------------------------------------------------
 
 
+def _lying(x: Tensor) -> tuple[Array, int, tuple[int, ...]]:
+    """The memory of a tensor, where it begins there and its strides, in elements.
+
+    That of a view is its base's, so that what shared memory when it was saved does so when it is loaded.
+    """
+    value = own(x)
+    memory = value if x._view is None else own(x._view.base)
+    shared = memory is not value and memory.flags.c_contiguous and memory.dtype == value.dtype
+    if shared and value.size and min(value.strides, default=0) >= 0:
+        offset = (value.ctypes.data - memory.ctypes.data) // value.itemsize
+        return memory, int(offset), tuple([step // value.itemsize for step in value.strides])
+    return value, 0, tuple([math.prod([max(n, 1) for n in value.shape[k + 1 :]]) for k in range(value.ndim)])
+
+
 class _Memories:
     """The memories of the tensors that are written: those of equal tensors once."""
 
@@ -268,20 +282,17 @@ class _Memories:
         if value.dtype.name in ("uint16", "uint32", "uint64"):
             raise TypeError(f"save() does not keep tensors of {value.dtype.name}; convert them with .long()")
 
+        memory, offset, stride = _lying(x)
+
         def written(writer: Writer) -> None:
-            stride = []
-            count = 1
-            for n in reversed(value.shape):
-                stride.append(count)
-                count *= max(n, 1)
             writer.name("torch._utils", "_rebuild_tensor_v2")
             writer.raw(b"((")
             writer.write("storage")
             writer.name("torch", f"{TYPE_NAMES[value.dtype.name]}Storage")
-            for part in (str(self.key(value)), "cpu", value.size):
+            for part in (str(self.key(memory)), "cpu", memory.size):
                 writer.write(part)
             writer.raw(b"tQ")
-            for part in (0, tuple(map(int, value.shape)), tuple(stride[::-1]), x._rg):
+            for part in (offset, tuple(map(int, value.shape)), stride, x._rg):
                 writer.write(part)
             writer.call("collections", "OrderedDict")
             writer.raw(b"tR")

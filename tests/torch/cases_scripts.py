@@ -452,6 +452,18 @@ with torch.inference_mode(): u = n.view(2); print(u.is_inference(), u.requires_g
 print(n, n._version, u._version); print(u * x, u.add_(1), n); d = torch.ones(2)
 with torch.inference_mode(): i = torch.ones(2); j = i.detach(); k = d.detach(); print(j.is_inference(), k.is_inference(), i[0].is_inference())
 show(lambda: i.detach().add_(1)); show(lambda: i.view(2).add_(1)); show(lambda: k.add_(1))
+## views in files
+import io
+x = torch.arange(6); b = io.BytesIO(); torch.save({"x": x, "v": x[1:4], "w": x.view(2, 3).T, "e": torch.ones(3).expand(2, 3), "d": x.detach(), "z": torch.zeros(0, 3), "c": torch.ones(2, 3).T}, b); b.seek(0); y = torch.load(b)
+y["x"][2] = 99; print(y); print({k: (t.stride(), t.storage_offset() if k == "x" else 0) for k, t in y.items()})
+## what next functions show
+x = torch.ones(2, 3, requires_grad=True); i = torch.tensor([0, 1])
+for f in (lambda: F.layer_norm(x, (3,)), lambda: F.batch_norm(x, None, None, training=True), lambda: F.conv1d(x[None], torch.ones(1, 2, 1)), lambda: F.nll_loss(x, i), lambda: F.embedding(i[:1], x), lambda: x.scatter(0, i[None], 1.), lambda: x.mode()[0], lambda: F.layer_norm(x, (3,), x[0], x[1]), lambda: x.gather(0, i[None]), lambda: x + 1, lambda: x[i]):
+    n = f().grad_fn; print(n.name(), [(type(m).__name__, k) for m, k in n.next_functions])
+## draws have histories
+x = torch.full((3,), .5, requires_grad=True)
+for f in (torch.bernoulli, torch.poisson, lambda x: x.bernoulli(), lambda x: torch.bernoulli(x.detach())):
+    x.grad = None; z = f(x); print(type(z.grad_fn).__name__, z.requires_grad); show(lambda: z.sum().backward()); print(x.grad)
 """
 
 

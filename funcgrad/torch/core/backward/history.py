@@ -106,7 +106,11 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that the gradients of this one go to, with the numbers of their outputs."""
-        edges = self.edges[: self.op.visible] if hasattr(type(self), "op") else self.edges
+        edges = self.edges
+        shown = self.op.visible if hasattr(type(self), "op") else None
+        if shown is not None:
+            # Parameters that were left out have a place as well.
+            edges = (*edges[:shown], *(None,) * (shown - len(edges)))
         return tuple([(edge_node(e), edge_number(e)) for e in edges])
 
     @property
@@ -288,7 +292,7 @@ class Op:
         self.title = title
         self.param_names = param_names
         self.visible = visible
-        """How many inputs `next_functions` shows: all, or without indices and masks."""
+        """How many inputs `next_functions` shows: without indices, with parameters that were left out."""
         self.node_class = type(name, (Node,), {"op": self, "__module__": "builtins"})
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
+@op("ConvolutionBackward0", input_names=("input", "weight", "bias"), visible=3)
 @Composed
 def _convolution(x: Array, w: Array, *rest: Array) -> Array:
     *bias, stride, padding, dilation, groups = rest
@@ -38,7 +38,7 @@ def _convolution(x: Array, w: Array, *rest: Array) -> Array:
     return with_bias(out, bias)
 
 
-@op("ConvolutionBackward0", input_names=("input", "weight", "bias"))
+@op("ConvolutionBackward0", input_names=("input", "weight", "bias"), visible=3)
 @Composed
 def _convolution_transpose(x: Array, w: Array, *rest: Array) -> Array:
     *bias, stride, padding, output_padding, groups, dilation = rest

@@ -194,8 +194,8 @@ def _nll(log_p: Array, target: Array, *rest: Array) -> Array:
     return reduced(losses, reduction)
 
 
-_NLL = op("NllLossBackward0", input_names=("self", "target", "weight"))(_nll)
-_NLL_2D = op("NllLoss2DBackward0", input_names=("self", "target", "weight"))(_nll)
+_NLL = op("NllLossBackward0", input_names=("self", "target", "weight"), visible=1)(_nll)
+_NLL_2D = op("NllLoss2DBackward0", input_names=("self", "target", "weight"), visible=1)(_nll)
 
 
 def nll_loss(

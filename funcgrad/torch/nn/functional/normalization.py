@@ -39,7 +39,7 @@ def parameters(rest: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
     return weight, held[-1] if has_bias else None, tuple(params)
 
 
-@op("NativeLayerNormBackward0", input_names=("input", "weight", "bias"))
+@op("NativeLayerNormBackward0", input_names=("input", "weight", "bias"), visible=3)
 @Composed
 def _layer_norm(x: Array, *rest: Array) -> Array:
     weight, bias, (count, eps) = parameters(rest)
@@ -98,7 +98,7 @@ def _rms_norm(x: Array, *rest: Array) -> Array:
     return nn.rms_norm(x, weight, axis=tuple(range(x.ndim - count, x.ndim)), epsilon=eps)
 
 
-@op("NativeGroupNormBackward0", input_names=("input", "weight", "bias"))
+@op("NativeGroupNormBackward0", input_names=("input", "weight", "bias"), visible=3)
 @Composed
 def _group_norm(x: Array, *rest: Array) -> Array:
     weight, bias, (groups, eps) = parameters(rest)
@@ -123,7 +123,7 @@ def group_norm(
 # -- batches --------------------------------------------------------------------------------------------
 
 
-@op("NativeBatchNormBackward0", input_names=("input", "weight", "bias"))
+@op("NativeBatchNormBackward0", input_names=("input", "weight", "bias"), visible=3)
 @Composed
 def _batch_norm(x: Array, *rest: Array) -> Array:
     weight, bias, (eps,) = parameters(rest)

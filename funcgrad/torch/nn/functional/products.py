@@ -130,7 +130,7 @@ def bilinear(input1: Operand, input2: Operand, weight: Operand, bias: Operand | 
 # -- embedding ------------------------------------------------------------------------------------------
 
 
-@op("EmbeddingBackward0", input_names=("weight", "indices"))
+@op("EmbeddingBackward0", input_names=("weight", "indices"), visible=1)
 def _embedding(weight: Operand, index: Index, padding: int | None) -> Array:
     out = weight[index]
     if padding is None:

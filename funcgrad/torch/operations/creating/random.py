@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -335,6 +336,19 @@ def _require_chances(chance: Array) -> None:
         )
 
 
+def _drawn(name: str, input: Tensor, value: Array) -> Tensor:
+    """What was drawn by a tensor, through which a gradient of zeros flows to it, as PyTorch's does."""
+    found = wrap(value.astype(input._value.dtype))
+    if MODES.grad and input._rg and found._value.dtype.kind in "fc":
+        return apply(_of_draws(name), (input, found))  # type: ignore[no-any-return]
+    return found
+
+
+@cache
+def _of_draws(name: str) -> Op:
+    return _without_history(name)
+
+
 def _hits(rng: Words, shape: ShapeLike, chance: Array) -> Array:
     """Where a uniform number is below a chance: of 24 bits for chances in single precision, else of 53."""
     if is_shape_only(chance):
@@ -351,7 +365,7 @@ def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = 
     chance = input._value if p is None else np.float64(p)
     _require_chances(chance)
     hits = _hits(generator_of(generator), input._value.shape, chance)
-    return wrap(hits.astype(input._value.dtype))
+    return _drawn("BernoulliBackward0" if p is None else "BernoulliBackward2", input, hits)
 
 
 @published()
@@ -391,8 +405,9 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
         return wrap(on_meta(input._value))
     if (input._value < 0).any():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    drawn = generator_of(generator).poisson(np.asarray(input._value, np.float64))
-    return wrap(drawn.astype(input._value.dtype))
+    return _drawn(
+        "PoissonBackward0", input, generator_of(generator).poisson(np.asarray(input._value, np.float64))
+    )
 
 
 @published()

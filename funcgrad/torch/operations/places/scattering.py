@@ -165,7 +165,7 @@ def _multiplied(out: Array, where: Array, src: Array) -> Array:
     return out
 
 
-_SCATTER_VALUE = Op("ScatterBackward1", _scattered, input_names=("self", "src", "index"), visible=2)
+_SCATTER_VALUE = Op("ScatterBackward1", _scattered, input_names=("self", "src", "index"), visible=1)
 _SCATTERS = {
     "": Op("ScatterBackward0", _scattered, input_names=("self", "src", "index"), visible=2),
     "add": Op("ScatterAddBackward0", _scattered, input_names=("self", "src", "index"), visible=2),

@@ -106,7 +106,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Operands:
     return named("mode")(values, index.unsqueeze(at) if keepdim else index)
 
 
-@op("ModeBackward0", input_names=("self", "indices"))
+@op("ModeBackward0", input_names=("self", "indices"), visible=1)
 def _mode(x: Array, index: Index, axis: int, keepdims: bool) -> Array:
     return taken_at(x, index, axis, keepdims)[0]
 
