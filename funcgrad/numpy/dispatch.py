@@ -18,6 +18,7 @@ from funcgrad.errors import DtypeError, UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.later import Later
 from funcgrad.numpy.arrays.memory import laid_out_by
+from funcgrad.numpy.picking.ragged import Ragged
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.families import Unary
@@ -262,7 +263,7 @@ def cast_to_loop(ufunc: UfuncLike, inputs: Sequence[Any], dtype: DTypeLike, cast
 
 
 def array_function(
-    self: Tracer, function: Callable[..., Any], types: object, args: Anything, kwargs: Anything
+    self: Tracer, function: Callable[..., Any], types: Sequence[type], args: Anything, kwargs: Anything
 ) -> Result:
     """NumPy's protocol for all other functions: ``np.sum(t)``, ``np.linalg.norm(t)``."""
     if not kwargs and len(args) == 1 and self._view is None:
@@ -271,6 +272,8 @@ def array_function(
         if met is not None and args[0] is self and not self._recorder.closed:
             primitive, out = met
             return self._recorder.append_typed((primitive, self._index), out)
+    if len(types) > 1 and Ragged in types:
+        return NotImplemented  # a part of a traced length knows what may be computed of it
     ours = FUNCTIONS.get(function) or implementation_of(function)
     if ours is None:
         module = getattr(function, "__module__", "numpy") or "numpy"

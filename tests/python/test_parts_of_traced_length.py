@@ -90,13 +90,23 @@ def bounds_from_a_loop(x: Any) -> Any:
     return s
 
 
+def beside_plain_arrays(x: Any) -> Any:
+    n = len(x)
+    places, p, q = np.arange(n) * 0.5, x.copy(), np.eye(n)
+    for k in range(1, n):
+        p[: n - k] = (0.3 - places[k:]) * p[: n - k] - (0.3 - places[: n - k]) * p[1 : n + 1 - k]
+        v = np.tanh(p[k:])
+        q[:, k:] -= 0.1 * np.outer(q[:, k:] @ v, v)
+    return p[0] + np.sum(np.tanh(q) * np.arange(n))
+
+
 CASES = [
     (householder, A),
     *[
         (f, X)
         for f in (
             *(elements_of_parts, counted_from_the_end, of_either_sign, rotated, moving_windows),
-            *(of_functions, bounds_from_a_loop),
+            *(of_functions, bounds_from_a_loop, beside_plain_arrays),
         )
     ],
 ]
@@ -147,6 +157,24 @@ def reversed_and_then_written(x: Any) -> Any:
     return s
 
 
+def part_of_a_plain_array(x: Any) -> Any:
+    weights, s = np.ones(len(x)), 0.0
+    for k in range(1, len(x)):
+        part = weights[k:]
+        part *= 2.0
+        s += np.sum(weights * x)
+    return s
+
+
+def part_of_an_array_that_is_written_later(x: Any) -> Any:
+    y, s = np.zeros(len(x)), 0.0
+    for k in range(1, len(x)):
+        part = y[:k]
+        y[0] = x[k]
+        s += part.sum() * x[k]
+    return s
+
+
 def written_in_a_branch(x: Any) -> Any:
     s = 0.0
     for k in range(1, len(x)):
@@ -172,6 +200,7 @@ def written_in_an_inner_loop(x: Any) -> Any:
     [
         *(reversed_in_place, transposed_in_place, reversed_and_then_written),
         *(written_in_a_branch, written_in_an_inner_loop),
+        *(part_of_a_plain_array, part_of_an_array_that_is_written_later),
     ],
 )
 def test_what_is_written_through_another_name_is_seen(f: Callable[..., Any]) -> None:

@@ -185,6 +185,9 @@ def element_of(x: Anything, index: Index) -> Anything:
         return tuple([element_of(column, index) for column in zip(*x, strict=True)])
     joined = as_traced(x if one else joined_list(x))
     element = joined[index]
+    if type(element) is not Tracer:  # a part of a traced length, of a copy: it is not written into
+        opened = INSIDE.is_open(x) and INSIDE.becomes_traced(x)
+        return x[index] if opened else element.viewed(lambda elements: elements, element.sides)
     if not element.aval.shape:
         return element
     if one or not all(type(member) is Tracer for member in x):
