@@ -16,8 +16,9 @@ from scipy import special
 import funcgrad as fg
 from funcgrad.api.inspection.profile import Profile
 from funcgrad.compile.engines.direct.translate import translate
-from funcgrad.compile.measure.timed_kernels import KernelPiece
+from funcgrad.compile.measure.timed_kernels import KernelPiece, timed_kernels
 from funcgrad.compile.measure.timings import Place, Reading, own_times
+from funcgrad.compile.runtime.executable import compiled
 
 QUICK = 0.02
 """Seconds to measure for: the tests ask for structure, not for times."""
@@ -420,3 +421,22 @@ def test_a_function_that_has_been_compiled_meanwhile_is_profiled_as_evaluated() 
     found = fg.profile(gradient, seconds=0.05)(x)
     assert not found.compiled
     assert found.call_seconds >= found.run_seconds
+
+
+def test_the_kernel_that_is_timed_is_the_one_that_runs() -> None:
+    def eliminated(a: Any) -> Any:
+        a = a.copy()
+        for k in range(len(a)):
+            for i in range(k + 1, len(a)):
+                a[i, k] /= a[k, k]
+                for j in range(k + 1, len(a)):
+                    a[i, j] -= a[i, k] * a[k, j]  # a[i, k] is read once for each row
+        return np.sum(a)
+
+    a = np.eye(9) + np.ones((9, 9))
+    program = fg.jit(eliminated).specialized(a).program
+    (kernel,) = compiled(program).kernels
+    (timed,) = [part.kernel for part in timed_kernels(program, [a], 0.0).parts]
+    assert timed is not None
+    lines = [line for line in kernel.code.splitlines() if "p[" not in line]
+    assert [line for line in lines if line not in timed.code.splitlines()] == []
