@@ -286,3 +286,16 @@ def test_methods() -> None:
     check(lambda x: x.round(1), lambda x: fnp.round(x, 1), X)
     check(lambda x: x.conj(), fnp.conj, Z)
     check(lambda x: x.conjugate(), fnp.conjugate, X)
+
+
+@pytest.mark.parametrize("f", [np.isposinf, np.isneginf])
+def test_signed_infinities_are_written_where_they_are_wanted(f: Any) -> None:
+    x = np.array([-np.inf, 0.5, np.inf])
+
+    def counted(x: Any) -> Any:
+        found = x > 1.0
+        return f(x, found), f(x, out=found), found
+
+    for found in (fg.jit(counted)(x), fg.make_program(counted)(x)(x)):
+        for got in found:
+            np.testing.assert_array_equal(got, f(x))

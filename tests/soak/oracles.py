@@ -15,7 +15,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.compile.passes.arranging import dividing, tiling
-from funcgrad.errors import NotDifferentiableError, TracerAssignmentError
+from funcgrad.errors import NotDifferentiableError, TracerAssignmentError, UnsupportedFunctionError
 from tests.soak.programs import Program, weighed
 
 CLOSE, CLOSE_IN_SINGLE = 1e-8, 2e-3
@@ -42,6 +42,11 @@ def check(program: Program, depth: int = 2) -> list[str]:
         return ALONE.submit(quietly, program, depth).result()
     except TracerAssignmentError:
         # An un-jitted array that arithmetic made of plain ones is NumPy's: a traced value is refused.
+        return ["refused"]
+    except UnsupportedFunctionError as error:
+        # Elements that chance laid in another order: whether reshape gives a view of them is not known.
+        if "is a view or a copy depending on how its elements lie" not in str(error):
+            raise
         return ["refused"]
     except NotDifferentiableError as error:
         # Of a matrix that chance gave equal eigenvalues, second derivatives of vectors are refused.

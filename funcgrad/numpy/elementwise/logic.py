@@ -240,25 +240,25 @@ def bitwise_count(x: Operand, /, out: Array = None, **options: UfuncOption) -> A
 
 
 @implements(np.isposinf)
-def isposinf(x: Operand) -> Array:
+def isposinf(x: Operand, out: Array = None) -> Array:
     """Whether each element is positive infinity.
 
     >>> print(fg.numpy.isposinf([np.inf, -np.inf]))
     [ True False]
     """
     value = _real(x, "isposinf")
-    return np.isposinf(value) if untraced(value) else comparison.equal(value, np.inf)
+    return np.isposinf(value, out) if untraced(value, out) else equal(value, np.inf, out)
 
 
 @implements(np.isneginf)
-def isneginf(x: Operand) -> Array:
+def isneginf(x: Operand, out: Array = None) -> Array:
     """Whether each element is negative infinity.
 
     >>> print(fg.numpy.isneginf([np.inf, -np.inf]))
     [False  True]
     """
     value = _real(x, "isneginf")
-    return np.isneginf(value) if untraced(value) else comparison.equal(value, -np.inf)
+    return np.isneginf(value, out) if untraced(value, out) else equal(value, -np.inf, out)
 
 
 def _real(x: Operand, name: str) -> Array:
