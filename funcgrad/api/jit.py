@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -38,6 +39,7 @@ from funcgrad.api.python.guarded.paths import (
 from funcgrad.api.python.guarded.said import say_what_was_reached
 from funcgrad.api.python.hooks import Hooks
 from funcgrad.api.python.statement_notes import UNROLLED_OPERATIONS
+from funcgrad.collector import CollectorPaused
 from funcgrad.errors import FuncgradError, StaticArgumentError
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
@@ -402,7 +404,8 @@ class JittedFunction(TransformedFunction[P, R]):
     ) -> Specialization:
         """The function recorded for all arguments of a kind, or for those that take the path of `values`."""
         recording = Recording(self._fun, self._rewritten(), self._name, static, treedef, avals)
-        with keeping() as kept:
+        # With values it computes, and what it has computed may have to go.
+        with CollectorPaused() if values is None else nullcontext(), keeping() as kept:
 
             def recorded() -> Program:
                 return recording.program(values, kept)
