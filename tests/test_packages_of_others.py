@@ -18,6 +18,7 @@ from funcgrad.errors import ConcretizationError
 PACKAGE = """
 import math
 import numpy as np
+from scipy import signal
 
 class Filter:
     def __init__(self, gain):
@@ -55,6 +56,10 @@ def converted(x):
 
 def kept(x):
     return np.sum(np.sin(x) ** 2)
+
+def filtered(poly):
+    poly = np.asarray(poly)
+    return signal.lfilter([1.0], poly, np.arange(4.0)).sum()
 """
 X = np.array([0.7, 1.3])
 
@@ -202,3 +207,12 @@ def test_what_has_rules_and_what_is_no_name_are_refused() -> None:
         fg.config.packages("scipy")
     with pytest.raises(ValueError, match="without dots"):
         fg.config.packages("thermo.eos")
+
+
+def test_a_package_that_hands_a_list_of_traced_numbers_to_scipy_is_taken_in(package: ModuleType) -> None:
+    def f(p: Any) -> Any:
+        return package.filtered([1.0, -p])
+
+    # 0, 1, 2 + p, 3 + 2 p + p^2
+    assert fg.grad(f)(0.5) == pytest.approx(1.0 + 2.0 + 2.0 * 0.5)
+    assert package.__name__ in fg.config.packages_taken_in()

@@ -153,16 +153,21 @@ def speaks_of_objects(words: str) -> bool:
 
 
 def about_objects(error: Exception) -> DtypeError:
-    """The error for a function of NumPy's or SciPy's that was given an array of traced numbers."""
+    """The error for a function of NumPy's or SciPy's that was given an array of traced numbers.
+
+    A package that made it of a list is taken in: then ``np.asarray`` joins the numbers.
+    """
     location = user_location_of(error)
     named = named_in_scipy(called_at(error))
     who = "this function" if named is None else ".".join(named)
-    return DtypeError(
+    found = DtypeError(
         f"{who} was given an array of objects, which a list of traced values became: "
         f"{str(error).splitlines()[0]}",
         source=None if location is None else Source(*location),
         remedy="Make it with fg.numpy.array, which joins traced values into one traced array.",
     )
+    found.as_your_own = True
+    return found
 
 
 def called_at(error: Exception) -> Anything:
