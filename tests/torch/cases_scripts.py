@@ -464,6 +464,9 @@ for f in (lambda: F.layer_norm(x, (3,)), lambda: F.batch_norm(x, None, None, tra
 x = torch.full((3,), .5, requires_grad=True)
 for f in (torch.bernoulli, torch.poisson, lambda x: x.bernoulli(), lambda x: torch.bernoulli(x.detach())):
     x.grad = None; z = f(x); print(type(z.grad_fn).__name__, z.requires_grad); show(lambda: z.sum().backward()); print(x.grad)
+## operators that refuse booleans and complex numbers
+b = torch.tensor([True, False]); i = torch.tensor([5, -3]); z = torch.tensor([1j, 2.]); x = torch.tensor([5.5, -3.])
+for f in (lambda: b // b, lambda: b % b, lambda: b // True, lambda: torch.div(b, b, rounding_mode="trunc"), lambda: torch.div(z, z, rounding_mode="floor"), lambda: torch.fmod(b, b), lambda: b ** b, lambda: b ** True, lambda: b ** 2, lambda: True ** b, lambda: 2 ** b, lambda: b << b, lambda: b >> 1, lambda: i << 1, lambda: i // 2, lambda: i % 2, lambda: x // 2, lambda: x % b, lambda: torch.maximum(i, z), lambda: torch.minimum(x, z), lambda: torch.dot(b, b), lambda: b.floor_divide_(b), lambda: b.remainder_(b), lambda: torch.fmax(x, z), lambda: 7 // i, lambda: i.bool() ** 0, lambda: b ** 0.5): show(f)
 """
 
 

@@ -237,8 +237,9 @@ def without_complex(f: Callable[..., Any], error: type[Exception], message: str)
 
     @functools.wraps(f)
     def function(input: Operand, *args: Operand, **kwargs: Anything) -> Operands:
-        if isinstance(input, Tensor) and input._value.dtype.kind == "c":
-            raise error(message.format(kind=input.type()[6:-6]))
+        for x in (input, *args[:1]):
+            if isinstance(x, Tensor) and x._value.dtype.kind == "c":
+                raise error(message.format(kind=x.type()[6:-6]))
         return f(input, *args, **kwargs)
 
     return function

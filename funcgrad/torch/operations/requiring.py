@@ -44,6 +44,7 @@ UNDEFINED: dict[str, tuple[str, str]] = {
     "copysign": ("c", "copysign_cpu"),
     "bitwise_left_shift": ("b", "lshift_cpu"),
     "bitwise_right_shift": ("b", "rshift_cpu"),
+    "dot": ("b", "dot"),
     "frac": ("biuc", "frac_cpu"),
     "gcd": ("fc", "gcd_cpu"),
     "histc": ("biu", "histogram_cpu"),

@@ -164,9 +164,11 @@ for _name, _function in _LOGICAL:
 
 
 def _bitwise(name: str, function: Anything, operator: str, word: str) -> None:
+    kinds = "iu" if operator.endswith("shift") else "iub"
+
     def bitwise(input: Operand, other: Operand) -> Operand:
         dtype = result_dtype(input, other)
-        if dtype.kind not in "iub":
+        if dtype.kind not in kinds:
             raise NotImplementedError(f"\"{word}\" not implemented for '{_word(dtype)}'")
         return compared(function, input, other)
 

@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
-from funcgrad.torch.core.dtypes import without_its_dtype
+from funcgrad.torch.core.dtypes import TYPE_NAMES, without_its_dtype
 from funcgrad.torch.core.inplace import in_place
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE, quiet
@@ -49,6 +49,21 @@ _BOOL_SUB = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
     "operator instead."
 )
+
+
+def refusing(kernel: str) -> Callable[[Operand, Operand, DTypeLike], None]:
+    """Raises NotImplementedError, in PyTorch's words, for operands of booleans and of complex numbers."""
+
+    def check(a: Operand, b: Operand, dtype: DTypeLike) -> None:
+        if dtype.kind in "bc":
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
+
+    return check
+
+
+def _refuse_bool_power(a: Operand, b: Operand, dtype: DTypeLike) -> None:
+    if dtype.kind == "b" and isinstance(b, Tensor):
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
 
 
 def _reversed_sub(a: Array, b: Array) -> Array:
@@ -148,7 +163,8 @@ def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> 
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
     dtype = result_dtype(input, other)
-    if dtype.kind in "iub":
+    refusing(f"div_{rounding_mode}_cpu")(input, other, dtype)
+    if dtype.kind in "iu":
         return _integer_division(tensor_beside(input, other), other, dtype, rounding_mode)
     chosen = _DIV_FLOOR if rounding_mode == "floor" else _DIV_TRUNC
     if not isinstance(other, Tensor):
@@ -207,6 +223,8 @@ def _power_number(x: Array, exponent: Operand) -> Array:
 
 
 def _power(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "b":
+        return np.logical_or(x, np.logical_not(y))
     if x.dtype.kind in "iu" and y.dtype.kind == "i":
         # Of whole numbers, negative powers of all but 1 and -1 are 0, as in PyTorch.
         low = np.where(abs(x) == 1, x ** (abs(y) % 2), 0)
@@ -219,8 +237,8 @@ _POW_NUMBER = Op("PowBackward0", _power_number, input_names=("self",), param_nam
 _POW_NUMBER.masks[1] = 1
 _POW_NODE = _POW_NUMBER.node_class
 _new = object.__new__
-POW = Binary("PowBackward1", _power)
-_POW_BASE = Binary("PowBackward2", _power)
+POW = Binary("PowBackward1", _power, checked=_refuse_bool_power)
+_POW_BASE = Binary("PowBackward2", _power, checked=_refuse_bool_power)
 
 
 @operation("pow", inplace=True)
@@ -292,10 +310,11 @@ def _rpow(self: Tensor, base: Operand) -> Operand:
 
 # -- remainders and the like ------------------------------------------------------------------------------
 
-_REMAINDER = Binary("RemainderBackward1", np.remainder)
-_REMAINDER_NUMBER = Binary("RemainderBackward0", np.remainder)
-_FMOD = Binary("FmodBackward1", np.fmod)
-_FMOD_NUMBER = Binary("FmodBackward0", np.fmod)
+_of_remainder, _of_fmod = refusing("remainder_cpu"), refusing("fmod_cpu")
+_REMAINDER = Binary("RemainderBackward1", np.remainder, checked=_of_remainder)
+_REMAINDER_NUMBER = Binary("RemainderBackward0", np.remainder, checked=_of_remainder)
+_FMOD = Binary("FmodBackward1", np.fmod, checked=_of_fmod)
+_FMOD_NUMBER = Binary("FmodBackward0", np.fmod, checked=_of_fmod)
 
 
 def _require_nonzero(other: Operand, dtype: DTypeLike) -> None:
