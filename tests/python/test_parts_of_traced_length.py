@@ -218,3 +218,14 @@ def test_an_element_beyond_a_part_is_no_element_of_the_array() -> None:
     np.testing.assert_allclose(fg.jit(beyond)(X), beyond(X), rtol=1e-12)
     with pytest.raises(IndexError):
         fg.jit(lambda x: sum(x[:k][3] for k in range(len(x))))(X)
+
+
+def test_bounds_of_bounds_are_followed_once() -> None:
+    def narrowed(x: Any, low: Any) -> Any:
+        high = low + 4
+        for _ in range(8):
+            low, high = max(low - 1, min(high - 3, 6)), min(high + 1, max(low + 4, 3))
+        return np.sum(x[low:high]) + x[low:high][0]
+
+    jitted = fg.jit(narrowed, unroll=10_000)  # what took a minute for two trips, and ever longer
+    np.testing.assert_allclose(jitted(X, 2), narrowed(X, 2), rtol=1e-12)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -98,10 +98,20 @@ def is_whole(x: Tracer) -> bool:
     return not x.aval.shape and x.aval.dtype.kind in "iu"
 
 
-def interval_at(recorder: Recorder, index: int, depth: int) -> Interval:
-    """The interval of what is at an index of a trace."""
+def interval_at(
+    recorder: Recorder, index: int, depth: int, seen: dict[int, Interval] | None = None
+) -> Interval:
+    """The interval of what is at an index of a trace; `seen` has those that were asked for on the way."""
     if recorder.spans is not None and index in recorder.spans:
         return recorder.spans[index]
+    seen = {} if seen is None else seen
+    if index not in seen:
+        seen[index] = interval_of_step(recorder, index, depth, seen)
+    return seen[index]
+
+
+def interval_of_step(recorder: Recorder, index: int, depth: int, seen: dict[int, Interval]) -> Interval:
+    """The interval of what a step of a trace gives."""
     step = recorder.steps[index]
     if type(step) is not tuple:
         given = recorder.values.get(index)
@@ -111,7 +121,7 @@ def interval_at(recorder: Recorder, index: int, depth: int) -> Interval:
     name, operands = extreme_at(recorder, index) or (step[0].name, step[1:])
     if any(recorder.avals[k].shape or recorder.avals[k].dtype.kind not in "iu" for k in operands):
         return UNBOUNDED
-    found = [interval_at(recorder, k, depth - 1) for k in operands]
+    found = [interval_at(recorder, k, depth - 1, seen) for k in operands]
     return combined(name, found)
 
 
@@ -179,26 +189,47 @@ def sum_of(x: object) -> Sum:
     return {Unknown((0, id(x)), UNBOUNDED): 1}, 0
 
 
-def sum_at(recorder: Recorder, index: int, depth: int) -> Sum:
-    """What is at an index of a trace as a sum."""
+def sum_at(recorder: Recorder, index: int, depth: int, seen: dict[Any, Sum] | None = None) -> Sum:
+    """What is at an index of a trace as a sum; `seen` has those that were asked for on the way."""
+    seen = {} if seen is None else seen
+    if (index, depth) not in seen:
+        found = followed(recorder, index, depth, seen)
+        seen[index, depth] = alone(recorder, index) if found is None else found
+    return seen[index, depth]
+
+
+def followed(recorder: Recorder, index: int, depth: int, seen: dict[Any, Sum]) -> Sum | None:
+    """The sum that a step gives; None where it is not followed through."""
     step = recorder.steps[index]
+    if type(step) is not tuple or not depth or step[0].name not in (*LINEAR, *COMPARED):
+        return None
+    avals = [recorder.avals[k] for k in step[1:]]
+    if any(a.shape or a.dtype.kind not in "biu" for a in avals):
+        return None
+    compared = step[0].name in COMPARED
+    further = min(depth, MOST_COMPARED) - 1 if compared else depth - 1
+    sums = [sum_at(recorder, k, further, seen) for k in step[1:]]
+    if not compared:
+        return sum_of_step(step[0].name, sums)
+    made = (step[0].name, *[(frozenset(parts.items()), total) for parts, total in sums])
+    return {Unknown(made, interval_at(recorder, index, DEEPEST)): 1}, 0
+
+
+def alone(recorder: Recorder, index: int) -> Sum:
+    """What is at an index of a trace as a number, or as one that nothing is known of."""
     given = recorder.values.get(index)
-    if type(step) is tuple and depth and (step[0].name in LINEAR or step[0].name in COMPARED):
-        kinds = [recorder.avals[k] for k in step[1:]]
-        if not any(a.shape or a.dtype.kind not in "biu" for a in kinds):
-            sums = [sum_at(recorder, k, depth - 1) for k in step[1:]]
-            if step[0].name in COMPARED:
-                made = (step[0].name, *[(frozenset(parts.items()), total) for parts, total in sums])
-                return {Unknown(made, interval_at(recorder, index, depth)): 1}, 0
-            found = sum_of_step(step[0].name, sums)
-            if found is not None:
-                return found
     if isinstance(given, np.integer):
         return {}, int(given)
     if type(given) is Tracer and is_whole(given):
         return sum_of(given)
-    interval = interval_at(recorder, index, depth) if recorder.avals[index].dtype.kind in "iu" else UNBOUNDED
+    interval = (
+        interval_at(recorder, index, DEEPEST) if recorder.avals[index].dtype.kind in "iu" else UNBOUNDED
+    )
     return {Unknown((id(recorder), index), interval): 1}, 0
+
+
+MOST_COMPARED = 4
+"""How deep in one another numbers are looked at that are known by how they are made."""
 
 
 def sum_of_step(name: str, sums: Sequence[Sum]) -> Sum | None:
@@ -228,6 +259,19 @@ COMPARED = frozenset(
 """Operations that give the same number wherever they are given the same."""
 
 
+def named(recorder: Recorder, index: int) -> Hashable:
+    """What is at an index of a trace: a number, or where it is."""
+    given = recorder.values.get(index)
+    if isinstance(given, np.integer):
+        return int(given)
+    return stands_at(given) if type(given) is Tracer else (id(recorder), index)
+
+
+def stands_at(x: Tracer) -> Hashable:
+    """Where in which trace a tracer is."""
+    return id(x._recorder), x._index
+
+
 def extreme_at(recorder: Recorder, index: int) -> tuple[str, tuple[int, ...]] | None:
     """``minimum`` or ``maximum`` and its operands, where a whole number is one; ``min(a, b)`` is a choice."""
     step = recorder.steps[index]
@@ -239,14 +283,15 @@ def extreme_at(recorder: Recorder, index: int) -> tuple[str, tuple[int, ...]] | 
     asked = recorder.steps[operands[0]] if name == "where" else None
     if type(asked) is not tuple or asked[0].name.partition("_")[0] not in ("less", "greater"):
         return None
-    sums = [sum_at(recorder, k, DEEPEST) for k in (*asked[1:], *operands[1:])]
-    if sorted(map(repr, sums[:2])) != sorted(map(repr, sums[2:])):
+    first, second = [named(recorder, k) for k in asked[1:]]
+    chosen = [named(recorder, k) for k in operands[1:]]
+    if chosen not in ([first, second], [second, first]):
         return None
-    least = (asked[0].name[0] == "l") == (sums[0] == sums[2])
+    least = (asked[0].name[0] == "l") == (chosen[0] == first)
     return "minimum" if least else "maximum", tuple(operands[1:])
 
 
-def difference_interval(x: object, y: object, depth: int = 4) -> Interval:
+def difference_interval(x: object, y: object, depth: int = 2) -> Interval:
     """Between which numbers ``x - y`` is, also where one is the lesser or the greater of two others."""
     known = difference(x, y)
     if known is not None:
