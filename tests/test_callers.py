@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from types import FrameType, SimpleNamespace
@@ -160,3 +161,27 @@ def test_what_formats(source: str, expected: bool, capsys: Any) -> None:
 )
 def test_what_compares_elements(source: str, expected: bool, capsys: Any) -> None:
     assert answered(source, lambda _, frame: callers.compares_elements(frame), capsys) is expected
+
+
+class OfAMetaclass(type):
+    inherited = 1
+
+
+class Base:
+    @property
+    def asked(self) -> None:
+        """Nothing: what runs it fails."""
+        raise AssertionError
+
+
+class Derived(Base, metaclass=OfAMetaclass):
+    __slots__ = ("slot",)
+
+
+@pytest.mark.parametrize(
+    "owner", [np, np.linalg, sys, Base, Derived, OfAMetaclass, int, np.ndarray, type, SimpleNamespace(a=1)]
+)
+def test_attributes_are_those_of_inspect(owner: Any) -> None:
+    names = {*dir(owner), *dir(type(owner)), *dir(Derived), "inherited", "mro", "__dict__", "missing"}
+    for name in names:
+        assert callers.static_attribute(owner, name) is inspect.getattr_static(owner, name, None), name
