@@ -107,6 +107,9 @@ EDGES: list[tuple[Function, tuple[float, ...], Any, Any]] = [
     ),
     (special.logit, (0.0,), [INF], [[-INF]]),
     (special.logit, (1.0,), [INF], [[INF]]),
+    # A polynomial, of whose derivatives SciPy says infinity: x**2 - 4 x + 2, and x**2 - 2 x.
+    (lambda x: special.hyperu(-2.0, 1.0, x), (0.0,), [-4.0], [[2.0]]),
+    (lambda x: special.hyperu(-2.0, 0.0, x), (0.0,), [-2.0], [[2.0]]),
     # Homogeneous of degree two: its second derivatives are those of the direction.
     (special.pseudo_huber, (0.0, 0.0), [0.0, 0.0], [[NAN, NAN], [NAN, NAN]]),
     # Far from the origin it is delta (|r| - delta), and of an infinite delta r**2 / 2.

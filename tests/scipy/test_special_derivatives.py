@@ -61,6 +61,11 @@ CASES: dict[str, tuple[Callable[..., Any], Points]] = {
     "loggamma": (mp.loggamma, [(0.3,), (40.2,)]),
     "rgamma": (mp.rgamma, [(-2.0,), (0.0,), (-2.0001,), (0.4,), (3.3,)]),
     "beta": (mp.beta, [(0.5, 2.0), (30.0, 4.0), (1e-9, 2.0)]),
+    "beta_slope": (
+        lambda a, b: mp.beta(a, b) * (mp.digamma(a) - mp.digamma(a + b)),
+        [(0.5, 2.0), (30.0, 4.0), (2.0, 0.02)],
+    ),
+    "tricomi": (mp.hyperu, [(1.5, 0.5, 2.2), (-2.0, 1.5, 0.7)]),
     "betaln": (lambda a, b: mp.log(mp.beta(a, b)), [(0.5, 2.0), (30.0, 4.0)]),
     "binom": (mp.binomial, [(5.0, 2.0), (2.0, 5.0), (3.5, 1.2), (3.0, -1.0), (4.0, 4.0)]),
     "poch": (mp.rf, [(2.0, 3.0), (0.0, 2.0), (-2.0, 4.0)]),

@@ -5,11 +5,14 @@ DLMF 13.3.15, 15.5.1, 16.3.1, 18.9.
 
 from __future__ import annotations
 
+import numpy as np
+
+from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.ops.elementwise.comparison import equal, greater
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
-from funcgrad.ops.specials.table import Special, define
+from funcgrad.ops.specials.table import Evaluated, Special, define
 from funcgrad.types import Array
 
 PARAMETERS = ("the parameter a", "the parameter b", "the parameter c")
@@ -32,13 +35,26 @@ def hyp2f1_by_z(out: Array, a: Array, b: Array, c: Array, z: Array) -> Array:
 
 def hyperu_by_x(out: Array, a: Array, b: Array, x: Array) -> Array:
     """``-a U(a + 1, b + 1, x)``, 0 where a is 0, also at the pole at 0."""
-    return strong_zero_mul(-a, hyperu(a + 1.0, b + 1.0, x))
+    return strong_zero_mul(-a, tricomi(a + 1.0, b + 1.0, x))
 
+
+def right_at_zero(a: Array, b: Array, x: Array) -> Array:
+    """``U(a, b, x)``, right at 0 for polynomials, too, where SciPy says infinity if b > 1. DLMF 13.2.7."""
+    found = HYPERU(a, b, x)
+    ends = (x == 0.0) & (a <= 0.0) & (a == np.floor(a))
+    if not np.any(ends):
+        return found
+    degree_there = np.where(ends, -a, 0.0)
+    return np.where(ends, np.cos(np.pi * degree_there) * POCH(b, degree_there), found).astype(found.dtype)
+
+
+HYPERU, POCH = LazyUfunc("scipy.special", "hyperu", 3), LazyUfunc("scipy.special", "poch", 2)
 
 hyp0f1 = define("hyp0f1", "the parameter v", hyp0f1_by_z)
 hyp1f1 = define("hyp1f1", *PARAMETERS[:2], hyp1f1_by_x)
 hyp2f1 = define("hyp2f1", *PARAMETERS, hyp2f1_by_z)
 hyperu = define("hyperu", *PARAMETERS[:2], hyperu_by_x, addressed=False)  # comparing it takes 0.3 s
+tricomi = define("tricomi", *PARAMETERS[:2], hyperu_by_x, ufunc=Evaluated("tricomi", right_at_zero, HYPERU))
 
 
 # -- orthogonal polynomials --------------------------------------------------------------------------------
