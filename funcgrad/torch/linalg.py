@@ -22,6 +22,7 @@ from funcgrad.torch.operations.algebra.factorisations import (
     solve_triangular,
 )
 from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
+from funcgrad.torch.operations.algebra.symmetric_factors import ldl_factor, ldl_factor_ex, ldl_solve
 from funcgrad.torch.operations.places.selection import norm as _norm_of
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
 from funcgrad.torch.operations.requiring import long_word
@@ -43,6 +44,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",

@@ -467,6 +467,12 @@ for f in (torch.bernoulli, torch.poisson, lambda x: x.bernoulli(), lambda x: tor
 ## operators that refuse booleans and complex numbers
 b = torch.tensor([True, False]); i = torch.tensor([5, -3]); z = torch.tensor([1j, 2.]); x = torch.tensor([5.5, -3.])
 for f in (lambda: b // b, lambda: b % b, lambda: b // True, lambda: torch.div(b, b, rounding_mode="trunc"), lambda: torch.div(z, z, rounding_mode="floor"), lambda: torch.fmod(b, b), lambda: b ** b, lambda: b ** True, lambda: b ** 2, lambda: True ** b, lambda: 2 ** b, lambda: b << b, lambda: b >> 1, lambda: i << 1, lambda: i // 2, lambda: i % 2, lambda: x // 2, lambda: x % b, lambda: torch.maximum(i, z), lambda: torch.minimum(x, z), lambda: torch.dot(b, b), lambda: b.floor_divide_(b), lambda: b.remainder_(b), lambda: torch.fmax(x, z), lambda: 7 // i, lambda: i.bool() ** 0, lambda: b ** 0.5): show(f)
+## symmetric factors
+L = torch.linalg; a = torch.tensor([[4., 2., -1.], [2., -3., .5], [-1., .5, 1.]]); k = torch.tensor([[0., 1.], [1., 0.]]); z = torch.tensor([[2 + 0j, 1 - 1j], [1 + 1j, 3 + 0j]])
+print(L.ldl_factor(a)); print(L.ldl_factor_ex(k)); print(L.ldl_factor(z, hermitian=True).pivots, L.ldl_factor(torch.stack([a, 2 * a])).LD.shape)
+for m in (a, k): f, p = L.ldl_factor(m); print(m @ L.ldl_solve(f, p, torch.ones(len(m), 2)))
+f, p = L.ldl_factor(z, hermitian=True); print((z @ L.ldl_solve(f, p, z, hermitian=True) - z).abs().max() < 1e-5)
+for f in (lambda: L.ldl_factor(torch.ones(2, 3)), lambda: L.ldl_factor(torch.ones(2)), lambda: L.ldl_factor(torch.ones(2, 2, dtype=torch.int64)), lambda: L.ldl_factor_ex(torch.zeros(2, 2)).info, lambda: L.ldl_factor(a.clone().requires_grad_()).LD.sum().backward(), lambda: L.ldl_solve(*L.ldl_factor(a), torch.ones(3, 1, requires_grad=True)).sum().backward()): show(f)
 """
 
 

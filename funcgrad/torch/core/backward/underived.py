@@ -49,7 +49,14 @@ _CLASSES = {
 _CLASSES.update(
     {
         word: type("NotImplemented", (Undeclared,), {"word": word, "__module__": "builtins"})
-        for word in ("bincount", "floor_divide", "heaviside", "set_")
+        for word in (
+            "bincount",
+            "floor_divide",
+            "heaviside",
+            "linalg_ldl_factor_ex",
+            "linalg_ldl_solve",
+            "set_",
+        )
     }
 )
 # A view shows how it is read out of its base.
