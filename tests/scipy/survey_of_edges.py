@@ -146,7 +146,7 @@ def limit(name: str, point: Point, key: Key) -> float | None:
         side = dict(zip(moving(name), sides, strict=True))
         values = []
         for distance in DISTANCES:
-            at = [beside(x, side.get(i, 1), distance) for i, x in enumerate(point)]
+            at = [beside(x, side[i], distance) if i in side else x for i, x in enumerate(point)]
             try:
                 value = f(*at)
                 values.append(derivative(f, at, key, distance * mp.mpf(10) ** -8))
