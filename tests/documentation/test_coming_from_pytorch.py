@@ -54,14 +54,6 @@ def branch_not_taken():
     assert fg.grad(lambda x: np.where(x > 0, np.sqrt(x), 0.0))(0.0) == 0.0
 
 
-@row("slope of `acosh` at −1, where it has no value")
-def no_value():
-    torch, facade = both()
-    assert slope(torch, lambda x: x.acosh(), -1.0) == np.inf
-    assert np.isnan(slope(facade, lambda x: x.acosh(), -1.0))
-    assert np.isnan(fg.grad(np.arccosh)(-1.0))
-
-
 @row("gradient of a real loss by complex `z`")
 def complex_gradients():
     for module in both():
