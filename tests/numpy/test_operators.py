@@ -246,3 +246,10 @@ def test_public_functions_take_options_on_arrays() -> None:
     fraction, whole = np.zeros(3), np.zeros(3)
     fg.numpy.modf(X, out=(fraction, whole))
     assert_same(fraction + whole, X)
+
+
+@pytest.mark.parametrize("text", ["a", b"a"])
+def test_texts_are_no_operands_of_numbers(text: Any) -> None:
+    for product in (lambda x: x * text, lambda x: text * x):
+        with pytest.raises(DtypeError, match="is not numeric"):
+            fg.grad(product)(2.0)

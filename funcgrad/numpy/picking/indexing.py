@@ -18,8 +18,8 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, FuncgradError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.numpy.picking import ragged_functions as _functions  # noqa: F401 - what parts are given to
-from funcgrad.numpy.picking.ragged import READ, part_of
+from funcgrad.later import Later
+from funcgrad.numpy.picking.ragged import READ
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, Slice, is_whole
 from funcgrad.ops.arrays.structure import Reshape, aval, broadcast_to, permute, reshape, shape_of
@@ -31,6 +31,8 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, Index
+
+parts = Later("funcgrad.numpy.picking.ragged_functions")
 
 
 class Plan(Protocol):
@@ -526,7 +528,7 @@ def getitem(x: Tracer, index: Index) -> Array:
         if key is not None:
             return basic_plan(x.aval.shape, key).read(x)
         if has_traced_lengths(x.aval.shape, index):
-            part = part_of(x, index)
+            part = parts.part_of(x, index)
             if part is not None:
                 return part
         plan = plan_of(x, index)

@@ -417,19 +417,6 @@ def sides_of(shape: Sequence[int], items: Sequence[Any]) -> list[Side | None] | 
     return found
 
 
-def part_of(x: Tracer, index: Index) -> Ragged | None:
-    """``x[index]`` with slices of traced lengths; None where they may mean something else."""
-    items = index if type(index) is tuple else (index,)
-    if len(items) > x.aval.ndim or x.aval.dtype.kind not in "fc":
-        return None
-    sides = sides_of(x.aval.shape, items)
-    if sides is None:
-        return None
-    kept = [s for s, item in zip(sides, items, strict=True) if isinstance(item, slice)]
-    kept += [None] * (x.aval.ndim - len(items))
-    return Ragged(read_part(x, items, kept), kept, (x, items))
-
-
 def read_part(x: Tracer, items: Sequence[Any], kept: Sequence[Side | None]) -> Anything:
     """The elements, and ones beyond the part."""
     sides = iter(kept)

@@ -1,5 +1,5 @@
 """What may be computed of parts of arrays whose length is traced: functions of each element, reductions,
-products, and what joins parts. Elements beyond a part count for nothing.
+products, and what joins parts. Elements beyond a part count for nothing. Imported when a first part is made.
 """
 
 from __future__ import annotations
@@ -16,12 +16,28 @@ from funcgrad.numpy.picking.ragged import (
     Ragged,
     Side,
     matched,
+    read_part,
     refused,
     same_length,
+    sides_of,
     within,
 )
 from funcgrad.ops.arrays.windows import difference_interval
-from funcgrad.types import Anything, ArrayLike
+from funcgrad.tracing.tracer import Tracer
+from funcgrad.types import Anything, ArrayLike, Index
+
+
+def part_of(x: Tracer, index: Index) -> Ragged | None:
+    """``x[index]`` with slices of traced lengths; None where they may mean something else."""
+    items = index if type(index) is tuple else (index,)
+    if len(items) > x.aval.ndim or x.aval.dtype.kind not in "fc":
+        return None
+    sides = sides_of(x.aval.shape, items)
+    if sides is None:
+        return None
+    kept = [s for s, item in zip(sides, items, strict=True) if isinstance(item, slice)]
+    kept += [None] * (x.aval.ndim - len(items))
+    return Ragged(read_part(x, items, kept), kept, (x, items))
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Ragged:

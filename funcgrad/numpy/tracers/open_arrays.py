@@ -97,7 +97,9 @@ class OpenArray(TracerMemory):
         result = getattr(ufunc, method)(*plain(inputs), **named)
         return (out[0] if len(out) == 1 else out) if out else opened(result)
 
-    def __array_function__(self, function: Anything, types: object, args: Tree, kwargs: Tree) -> Result:
+    def __array_function__(
+        self, function: Anything, types: Sequence[type], args: Tree, kwargs: Tree
+    ) -> Result:
         target = args[0] if args and function in _WRITERS else kwargs.get("out")
         if has_traced(args) or has_traced(tuple(kwargs.values())) or changes_in_block(target):
             if type(target) is OpenArray:

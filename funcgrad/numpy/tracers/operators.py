@@ -52,6 +52,7 @@ def leaves_to(other: object, name: str, self: Tracer) -> bool:
         and not hasattr(kind, "__array__")
         and not hasattr(kind, "__array_ufunc__")
         and hasattr(kind, f"__r{name.strip('_')}__")
+        and (self.aval.dtype.kind in "iub" or not isinstance(other, str | bytes | bytearray))  # "ab" * n
         and not is_sparse(other)
     )
 
