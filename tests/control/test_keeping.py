@@ -56,3 +56,15 @@ def test_the_work_of_a_cut_grows_as_the_body_does(
     monkeypatch.setattr(Network, "_path", counted)
     short, long = searches_for(40), searches_for(120)
     assert 0 < short < long < 4 * short
+
+
+def test_masks_of_one_comparison_are_made_anew() -> None:
+    def f(x: Any) -> Any:
+        s = 0.0
+        for k in range(1, len(x)):
+            s += np.sum(x[k:] * x[:-k])
+        return s
+
+    x = np.array([1.0, 2.0, 4.0, 3.0, 5.0, 2.5])
+    assert "bool[5,5]" not in str(fg.make_program(fg.grad(fg.jit(f)))(x))
+    np.testing.assert_allclose(fg.grad(fg.jit(f))(x), np.sum(x) - x)

@@ -132,8 +132,11 @@ def is_computed(recorder: Recorder, index: int, reached: set[Any], given: Collec
 
 
 def keeping_cost(a: Aval, price: int = KEEPING) -> int:
-    """What it costs to keep a value, in operations; more than a comparison, however small it is."""
-    return max(price * a.nbytes // 8, 2)
+    """What it costs to keep a value, in operations; more than a comparison of each element, however small.
+
+    Each is written by one operation and read by another, also where it is one byte: a mask is made anew.
+    """
+    return max(price * a.nbytes // 8, 2 * a.size, 2)
 
 
 class Network:
