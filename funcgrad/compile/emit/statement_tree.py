@@ -50,6 +50,10 @@ class Statement:
     """Its names in order, each once."""
     length: int = 0
     """Lines, but comments."""
+    set_here: frozenset[str] = frozenset()
+    """The names that it sets before it reads them."""
+    counted: Counter[str] = field(default_factory=Counter)
+    """How often each name stands in it."""
 
     def text(self) -> Iterator[str]:
         """All its lines."""
@@ -59,7 +63,9 @@ class Statement:
             yield from statement.text()
 
     def read(self) -> None:
-        """Find its template, its names and its length."""
+        """Find its template, its names and its length, again where statements of a loop may have changed."""
+        if self.length and not self.body:
+            return
         found: dict[str, int] = {}
 
         def placed(match: re.Match[str]) -> str:
@@ -70,12 +76,13 @@ class Statement:
         self.template = "\n".join([_NAME.sub(placed, line) for line in code])
         self.names = tuple(found)
         self.length = len(code)
+        roles, self.counted = Roles(code), names_in(code)
+        self.set_here = frozenset({*roles.assigned, *roles.turns} - roles.read_first)
 
     def public(self, total: Counter[str]) -> frozenset[str]:
         """The names that it may share with what is around it, where names stand `total` times in all."""
-        roles, inside = Roles(list(self.text())), names_in(self.text())
-        set_here = {*roles.assigned, *roles.turns} - roles.read_first
-        return frozenset([name for name in self.names if name not in set_here or total[name] > inside[name]])
+        here, inside = self.set_here, self.counted
+        return frozenset([name for name in self.names if name not in here or total[name] > inside[name]])
 
     @property
     def loops(self) -> bool:

@@ -5,6 +5,7 @@ Owns what is done with the steps of a Program, which `pipeline` makes; what runs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -150,6 +151,8 @@ def heading(
 ) -> list[str]:
     """The first lines of the function: symbols and memory by name."""
     text = "\n".join(body)
+    used = set(re.findall(r"\b[A-Za-z_]\w*(?=[\[,)])", text))
+    blocks = {block for block, _ in numbers_in_memory.values()}
     lines = [f"def {name}(p, n):"]
     lines += [f"    {symbol} = n[{k}]" for k, symbol in enumerate(local.symbols.values())]
     if local.budget_name:
@@ -161,9 +164,9 @@ def heading(
             lines.append(f"    {numbers[buffer]} = {view}[0]")
         elif buffer.role == "failure":
             lines += [f"    {buffer.name} = {view}", f"    {buffer.name}[0] = 0"]
-        elif any(block is buffer for block, _ in numbers_in_memory.values()):
+        elif buffer in blocks:
             lines.append(f"    {buffer.name} = {view}")
             lines += number_lines(numbers_in_memory, buffer, text)
-        elif f"{buffer.name}[" in text or f"{buffer.name}," in text or f"{buffer.name})" in text:
+        elif buffer.name in used:
             lines.append(f"    {buffer.name} = {view}")
     return lines

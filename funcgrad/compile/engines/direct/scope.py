@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 
-from funcgrad.compile.engines.direct.writer import Module, Writer, llvm_type
+from funcgrad.compile.engines.direct.writer import Family, Module, Writer, llvm_type
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import CAST_OF, Type, Unsupported, Value, constant, is_complex, unified
 
@@ -32,6 +32,8 @@ class Shared(Protocol):
     entries: frozenset[str]
     flags: str
     module: Module
+    family: Family | None
+    """The alias scopes of all functions, where they are copied into each other."""
 
     def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Result]:
         """The symbol and the type of the result of a function of the source."""
@@ -40,10 +42,29 @@ class Shared(Protocol):
         """The variables that a function of the source assigns to."""
 
 
+def statements_in(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body, those of its loops and branches among them; expressions are not gone through.
+
+    >>> [type(s).__name__ for s in statements_in(ast.parse("for i in r:\\n    if i: x = i\\n    else: pass").body)]
+    ['For', 'If', 'Assign', 'Pass']
+    """
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.For | ast.While | ast.If):
+            yield from statements_in(statement.body)
+            yield from statements_in(statement.orelse)
+
+
 def assigned_in(definition: ast.FunctionDef) -> frozenset[str]:
     """The variables that a function assigns to."""
-    nodes = [node for node in ast.walk(definition) if isinstance(node, ast.Name)]
-    return frozenset([node.id for node in nodes if isinstance(node.ctx, ast.Store)])
+    targets: list[ast.expr] = []
+    for statement in statements_in(definition.body):
+        if isinstance(statement, ast.Assign):
+            targets += statement.targets
+        elif isinstance(statement, ast.AugAssign | ast.For):
+            targets.append(statement.target)
+    nodes = [e for t in targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])]
+    return frozenset([node.id for node in nodes if isinstance(node, ast.Name)])
 
 
 def memory_type(kind: Type) -> str:
@@ -76,7 +97,7 @@ class Scope:
     ) -> None:
         self.translation = translation
         self.definition = definition
-        self.writer = Writer(translation.module, translation.flags)
+        self.writer = Writer(translation.module, translation.flags, translation.family)
         self.kinds = kinds
         self.result = result
         self.widened = False

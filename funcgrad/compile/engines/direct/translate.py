@@ -11,8 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
-from funcgrad.compile.engines.direct.scope import Result, assigned_in, memory_type, result_type
-from funcgrad.compile.engines.direct.writer import Module, llvm_type
+from funcgrad.compile.engines.direct.scope import (
+    Result,
+    assigned_in,
+    memory_type,
+    result_type,
+    statements_in,
+)
+from funcgrad.compile.engines.direct.writer import Family, Module, llvm_type
 from funcgrad.compile.language.calls import PRODUCTS
 from funcgrad.compile.language.values import (
     Type,
@@ -87,6 +93,9 @@ class _Translation:
         self.entries = entries
         self.inlining = inlining
         self.module = Module()
+        self.family = None if inlining == "noinline" else Family()
+        if self.family is not None:
+            self.module.families.append(self.family)
         self.helpers: dict[tuple[str, tuple[Type, ...]], tuple[str, Result]] = {}
         self.pending: set[tuple[str, tuple[Type, ...]]] = set()
         self._assigned: dict[str, frozenset[str]] = {}
@@ -131,6 +140,8 @@ class _Translation:
         lines = [f"{head} {{", "entry:", *body.writer.allocations, *body.writer.lines, "}"]
         self.module.functions.append("\n".join(lines))
         self.module.defined.add(name)
+        if self.family is None:
+            self.module.families.append(body.writer.family)
 
     def _body(self, name: str, arguments: tuple[Type, ...]) -> _Body:
         definition = self.definitions[name]
@@ -312,10 +323,10 @@ class _Body(Expressions):
 
         LLVM would unroll three turns around a loop that it has vectorised, and compile three of them.
         """
-        inner = [
-            x for statement in node.body for x in ast.walk(statement) if isinstance(x, ast.For | ast.While)
-        ]
-        return any(isinstance(x, ast.While) or not is_short(x) for x in inner)
+        return any(
+            isinstance(x, ast.While) or (isinstance(x, ast.For) and not is_short(x))
+            for x in statements_in(node.body)
+        )
 
     def _range(self, arguments: Sequence[ast.expr]) -> tuple[Value, Value, Value]:
         values = [self.writer.cast(self.expression(argument), "i64") for argument in arguments]
@@ -399,10 +410,13 @@ def only_calls(definition: ast.FunctionDef, lines: Sequence[str]) -> bool:
     Registers are given out in haste then, in a tenth of the time, and it takes as long as it did: nothing
     in it is computed, and what its loops call takes longer than a turn.
     """
-    loops = [x for x in ast.walk(definition) if isinstance(x, ast.For | ast.While)]
     return (
         len(lines) >= LONG_FUNCTION
-        and all(isinstance(x, ast.For) and calls_product(x) for x in loops)
+        and all(
+            isinstance(x, ast.For) and calls_product(x)
+            for x in statements_in(definition.body)
+            if isinstance(x, ast.For | ast.While)
+        )
         and not any(_ARITHMETIC.search(line) for line in lines)
     )
 

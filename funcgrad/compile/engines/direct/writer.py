@@ -33,6 +33,21 @@ _ATTRIBUTES = 'nounwind "prefer-vector-width"="512" "no-trapping-math"="true"'
 _FIRST_LOOP = 1_000_000
 """Numbers of metadata from here on are those of loops."""
 
+_FIRST_FAMILY = 2_000_000
+"""Numbers of metadata from here on are those of the scopes that a scope keeps apart from."""
+
+
+class Family:
+    """The alias scopes among which a function's loads and stores keep apart.
+
+    LLVM goes through all of them whenever it compares two accesses: those of other functions, which are never
+    copied into this one, would only take its time.
+    """
+
+    def __init__(self) -> None:
+        self.scopes: dict[int, int] = {}
+        """The metadata that lists the others, by the number of a scope in its module."""
+
 
 class Module:
     """What functions of one module share: declarations, alias scopes, and finished functions."""
@@ -42,6 +57,9 @@ class Module:
         self.defined: set[str] = set()
         self.declarations: dict[str, str] = {}
         self.scopes: dict[int, int] = {}
+        self.families: list[Family] = []
+        """Those of finished functions."""
+        self._lists = itertools.count(_FIRST_FAMILY)
         self.rolled = 0
         """Loops that stay loops."""
 
@@ -49,10 +67,12 @@ class Module:
         """Say that a function is defined elsewhere."""
         self.declarations[name] = f"declare {result} @{name}({', '.join(arguments)})"
 
-    def scope(self, number: int) -> str:
-        """The metadata of a load or store in an alias scope."""
+    def scope(self, number: int, family: Family) -> str:
+        """The metadata of a load or store in an alias scope, apart from the others of a family."""
         index = self.scopes.setdefault(number, len(self.scopes))
-        return f", !alias.scope !{10 + 3 * index}, !noalias !{11 + 3 * index}"
+        if index not in family.scopes:
+            family.scopes[index] = next(self._lists)
+        return f", !alias.scope !{10 + 2 * index}, !noalias !{family.scopes[index]}"
 
     def rolled_loop(self) -> str:
         """The metadata of the branch back to the head of a loop that is not to be unrolled."""
@@ -69,12 +89,13 @@ class Module:
         yield "!0 = !{}"
         yield '!1 = !{!"funcgrad buffers"}'
         yield '!2 = !{!"llvm.loop.unroll.disable"}'
-        count = len(self.scopes)
-        for index in range(count):
-            others = ", ".join(f"!{12 + 3 * k}" for k in range(count) if k != index)
-            yield f'!{12 + 3 * index} = !{{!"buffer {index}", !1}}'
-            yield f"!{10 + 3 * index} = !{{!{12 + 3 * index}}}"
-            yield f"!{11 + 3 * index} = !{{{others}}}"
+        for index in range(len(self.scopes)):
+            yield f'!{11 + 2 * index} = !{{!"buffer {index}", !1}}'
+            yield f"!{10 + 2 * index} = !{{!{11 + 2 * index}}}"
+        for family in self.families:
+            for index, number in family.scopes.items():
+                others = ", ".join([f"!{11 + 2 * k}" for k in sorted(family.scopes) if k != index])
+                yield f"!{number} = !{{{others}}}"
         for number in range(_FIRST_LOOP + 1, _FIRST_LOOP + 1 + self.rolled):
             yield f"!{number} = distinct !{{!{number}, !2}}"
 
@@ -82,9 +103,10 @@ class Module:
 class Writer:
     """The instructions of one function. ``flags`` are the fast-math flags of its arithmetic."""
 
-    def __init__(self, module: Module, flags: str) -> None:
+    def __init__(self, module: Module, flags: str, family: Family | None = None) -> None:
         self.module = module
         self.flags = flags
+        self.family = family or Family()
         self.lines: list[str] = []
         self.allocations: list[str] = []
         self._numbers = itertools.count()
@@ -274,7 +296,7 @@ class Writer:
         return self.emit(f"getelementptr inbounds {memory}, ptr {view.text}, i64 {position}")
 
     def _scoped(self, view: View) -> str:
-        return "" if view.scope is None else self.module.scope(view.scope)
+        return "" if view.scope is None else self.module.scope(view.scope, self.family)
 
     def load(self, view: Value, index: Value) -> Value:
         """An element of a view."""

@@ -115,11 +115,20 @@ class Nest:
         """Whether the loops' body is so long that further statements are better off in another nest."""
         if not self.shape:  # straight-line code stays what it is, in one nest or in many
             return False
+        self._follow()
+        return self._weight > FULL or len(self._streams) > MOST_STREAMS
+
+    def touches(self, buffer: Buffer) -> bool:
+        """Whether it touches a block of memory so far: for a body that only grows, as while it is scheduled."""
+        self._follow()
+        return buffer in self._streams or any(view.buffer is buffer for view, _ in self.fills)
+
+    def _follow(self) -> None:
+        """Weigh the statements that have come since."""
         recent = self.body[self._weighed :]
-        self._weight += sum(s.weight for s in recent if isinstance(s, Let))
+        self._weight += sum([s.weight for s in recent if isinstance(s, Let)])
         self._streams.update([view.buffer for s in recent for view in views_of(s)])
         self._weighed = len(self.body)
-        return self._weight > FULL or len(self._streams) > MOST_STREAMS
 
     @property
     def flops(self) -> float:
@@ -153,6 +162,10 @@ class Special:
         """Every block of memory that it touches."""
         for view, _ in self.views():
             yield view.buffer
+
+    def touches(self, buffer: Buffer) -> bool:
+        """Whether it touches a block of memory."""
+        return any(view.buffer is buffer for view in (*self.reads, *self.writes, *self.scratch))
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written, and whether it is written."""

@@ -216,7 +216,7 @@ class Scheduler:
     def last_reader(self, view: View) -> int:
         """The last step so far that reads or writes the memory of a view."""
         for step in reversed(self.steps):
-            if any(buffer is view.buffer for buffer in step.buffers):
+            if step.touches(view.buffer):
                 return step.position
         return -1
 
