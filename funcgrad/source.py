@@ -188,12 +188,31 @@ def _restored(place: Iterable[Any], lines: tuple[str, ...], backward: bool = Fal
 _JUMPS_STAND_AT_STATEMENTS = sys.version_info < (3, 12)
 
 
+_Position = tuple[int | None, int | None, int | None, int | None]
+
+_MOST_CODES = 16
+_positions: dict[int, tuple[CodeType, dict[int, _Position]]] = {}
+"""Places of the codes met last, by the code's id: a code is gone through from its beginning for each."""
+
+
+def _position_of(code: CodeType, lasti: int) -> _Position:
+    # By identity: codes that differ in their file alone are equal.
+    known = _positions.get(id(code))
+    if known is None:
+        if len(_positions) >= _MOST_CODES:
+            _positions.clear()
+        known = _positions[id(code)] = code, {}
+    found = known[1].get(lasti)
+    if found is None:
+        # Instructions are two bytes; an offset of -1 belongs to a frame that has not started.
+        index = _maker_of_condition(code.co_code, max(lasti, 0) // 2)
+        found = next(islice(code.co_positions(), index, None), (None, None, None, None))
+        known[1][lasti] = found
+    return found
+
+
 def _place_of(code: CodeType, lasti: int) -> _Place:
-    # Instructions are two bytes; an offset of -1 belongs to a frame that has not started.
-    index = max(lasti, 0) // 2
-    index = _maker_of_condition(code.co_code, index)
-    positions = islice(code.co_positions(), index, None)
-    line, end_line, column, end_column = next(positions, (None, None, None, None))
+    line, end_line, column, end_column = _position_of(code, lasti)
     if line is None:
         line, end_line, column, end_column = code.co_firstlineno, None, None, None
     return _Place(

@@ -43,9 +43,10 @@ class Shared(Protocol):
 
 
 def statements_in(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, those of its loops and branches among them; expressions are not gone through.
+    """The statements of a body, those of its loops and branches among them; no expression is gone through.
 
-    >>> [type(s).__name__ for s in statements_in(ast.parse("for i in r:\\n    if i: x = i\\n    else: pass").body)]
+    >>> loop = ast.parse("for i in r:\\n    if i: x = i\\n    else: pass")
+    >>> [type(s).__name__ for s in statements_in(loop.body)]
     ['For', 'If', 'Assign', 'Pass']
     """
     for statement in body:

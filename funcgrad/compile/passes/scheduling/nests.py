@@ -119,7 +119,7 @@ class Nest:
         return self._weight > FULL or len(self._streams) > MOST_STREAMS
 
     def touches(self, buffer: Buffer) -> bool:
-        """Whether it touches a block of memory so far: for a body that only grows, as while it is scheduled."""
+        """Whether it touches a block of memory so far; its body only grows while it is scheduled."""
         self._follow()
         return buffer in self._streams or any(view.buffer is buffer for view, _ in self.fills)
 
