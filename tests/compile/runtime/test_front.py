@@ -393,6 +393,29 @@ def run(p, n):
     assert text.count("!alias.scope") == 3
 
 
+APART = """
+def copied(x, y, z):
+    x[0] = y[0] + z[0]
+
+
+def run(p, n):
+    a, b, c = as_f64(p[0]), as_f64(p[1]), as_f64(p[2])
+    copied(a, b, c)
+    x, y = as_f64(p[3]), as_f64(p[4])
+    x[0] = y[0]
+"""
+
+
+@pytest.mark.parametrize(("inlining", "others"), [("noinline", [1, 1, 2, 2, 2]), ("alwaysinline", [4] * 5)])
+def test_a_function_that_is_called_keeps_apart_its_own_memory_alone(inlining, others):
+    # LLVM goes through all of them at every comparison of two accesses.
+    text = translate(APART, ["run"], frozenset(), NUMBERS, inlining=inlining)
+    lists = dict(re.findall(r"^(!\d+) = !\{(.*)\}$", text, re.MULTILINE))
+    found = [lists[number].split(", ") for number in re.findall(r"!noalias (!\d+)", text)]
+    assert sorted(map(len, found)) == others
+    assert all('"buffer ' in lists[scope] for scopes in found for scope in scopes)
+
+
 def test_the_flags_of_a_function_are_on_its_arithmetic_alone():
     text = translate(elementwise("x[i] + y[i]"), ["run"], frozenset({"contract"}), NUMBERS)
     assert "fadd contract" in text
