@@ -520,7 +520,7 @@ def test_an_error_that_was_never_raised_and_a_loop_of_causes_are_harmless() -> N
 
 def test_importing_errors_and_source_loads_nothing_heavy() -> None:
     program = (
-        "import importlib, re, sys, types, linecache, opcode, typing, unicodedata\n"
+        "import gc, importlib, re, sys, types, linecache, opcode, typing, unicodedata\n"
         "before = set(sys.modules)\n"
         "package = types.ModuleType('funcgrad')\n"
         f"package.__path__ = [{str(PACKAGE)!r}]\n"
@@ -534,7 +534,7 @@ def test_importing_errors_and_source_loads_nothing_heavy() -> None:
     loaded = [
         "__future__",
         "funcgrad",
-        *[f"funcgrad.{x}" for x in ("config", "errors", "later", "source", "types")],
+        *[f"funcgrad.{x}" for x in ("collector", "config", "errors", "later", "source", "types")],
     ]
     assert output == f"{loaded}\n"
 
