@@ -32,6 +32,7 @@ def loops_unnoticed() -> Iterator[None]:
 
 def notice_loop(function: Callable[..., Any], recorder: Recorder) -> None:
     """Say once for each function, on stderr, that many operations were recorded from a handful of lines."""
+    function, transform = getattr(function, "noticed_as", (function, recorder.transform or "the transform"))
     code = getattr(function, "__code__", None)
     if code is None or code in _said or recorder.native or _UNNOTICED.get():
         return
@@ -49,12 +50,17 @@ def notice_loop(function: Callable[..., Any], recorder: Recorder) -> None:
         _said.clear()
     _said[code] = None
     name, count = code.co_name, sum(type(step) is tuple for step in recorder.steps)
-    transform = recorder.transform or "the transform"
+    of_lines = "one line" if len(lines) == 1 else f"{len(lines)} lines"
     print(  # noqa: T201 - a notice
-        f"funcgrad: {transform} of {name} records {count:,} operations of {len(lines)} lines at every call; "
+        f"funcgrad: {transform} of {name} records {count:,} operations of {of_lines} at every call; "
         f"fg.jit(fg.{transform}({name})) keeps its loops loops",
         file=sys.stderr,
     )
+
+
+def notice_as(function: Callable[..., Any], users: Callable[..., Any], transform: str) -> None:
+    """Have notices about a function of ours name the user's, and the transform that was asked for."""
+    function.noticed_as = users, transform  # type: ignore[attr-defined]
 
 
 def line_at(code: CodeType, offset: int) -> int | None:

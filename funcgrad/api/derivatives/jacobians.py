@@ -14,6 +14,7 @@ from funcgrad.api.batch import vmap
 from funcgrad.api.calling.arguments import Argnums, OfUfunc, Selection, check_differentiable, here
 from funcgrad.api.calling.calls import CACHE, name_of
 from funcgrad.api.calling.transformed import TransformedFunction, transform
+from funcgrad.api.control_flow.loop_notices import notice_as
 from funcgrad.api.derivatives.differentiate import jvp, linearize, vjp
 from funcgrad.api.derivatives.gradients import grad
 from funcgrad.api.derivatives.linear_maps import Pullback, Pushforward
@@ -74,6 +75,7 @@ def jacfwd(fun: Function, argnums: Argnums = 0, has_aux: bool = False, holomorph
         def of_leaves(leaves: list[Any]) -> Result:
             return selection.call(seen(fun), leaves)
 
+        notice_as(of_leaves, fun, "jacfwd")
         push: Function
         out, push, *aux = linearize(of_leaves, selection.leaves, has_aux=has_aux)
         check_results(tree.leaves(out), fun, "jacfwd")
@@ -138,6 +140,7 @@ def jacrev(
         def of_leaves(leaves: list[Any]) -> Result:
             return selection.call(seen(fun), leaves)
 
+        notice_as(of_leaves, fun, "jacrev")
         pullback: Function
         out, pullback, *aux = vjp(of_leaves, selection.leaves, has_aux=has_aux)
         outs, out_tree = tree.flatten(out)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import operator
 from collections.abc import Callable, Iterable
 from sys import _getframe
 from types import CodeType
@@ -21,6 +20,7 @@ from funcgrad.api.python.changing import advanced
 from funcgrad.api.python.elements import element_of
 from funcgrad.api.python.guarded.decisions import note_comparison
 from funcgrad.api.python.identity import shares_extreme
+from funcgrad.api.python.sequences import COMPARISONS, holds_undecided, ordered
 from funcgrad.errors import ConcretizationError, TracedBranchError
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ops.arrays.windows import has_traced_bounds, may_be_outside
@@ -30,18 +30,6 @@ from funcgrad.tracing.kinds import KINDS
 from funcgrad.tracing.lists import FEW, asoperand, rows_of_one
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Arrays, Index, Number, Result
-
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "is_": operator.is_,
-    "is_not": operator.is_not,
-}
-
 
 # -- truth -------------------------------------------------------------------------------------------------
 
@@ -111,8 +99,8 @@ def compared(name: str, first: object, second: object) -> Anything:
     """``first < second`` and its kin; ``in`` where something is traced."""
     if name in ("is_", "is_not"):
         check_identity(first, second)
-    if name in _COMPARISONS:
-        found = _COMPARISONS[name](first, second)
+    if name in COMPARISONS:
+        found = ordered(name, first, second)
     else:
         found = contained(first, second)
         found = found if name == "in_" else negated(found) if is_undecided(found) else not found
@@ -134,10 +122,10 @@ def check_identity(first: Anything, second: Anything) -> None:
 
 def contained(x: Anything, container: Anything) -> Array:
     """``x in container``"""
-    if isinstance(container, list | tuple) and any(is_undecided(y) for y in (x, *container)):
+    if isinstance(container, list | tuple) and holds_undecided((x, *container)):
         found: Any = False
         for y in container:
-            found = CATALOG["logical_or"]().bind(condition(x == y), found)
+            found = CATALOG["logical_or"]().bind(condition(ordered("eq", x, y)), found)
         return found
     if isinstance(container, Tracer) or (isinstance(container, np.ndarray) and is_undecided(x)):
         return np.any(x == container if isinstance(x, Tracer) else container == x)
@@ -228,17 +216,6 @@ def extreme(
         elif better:
             best, asked = x, other
     return best
-
-
-def ordered(name: str, x: object, y: object) -> Array:
-    """``x < y`` or ``x > y``; of tuples with traced elements the first that differ decide."""
-    if not (isinstance(x, tuple) and isinstance(y, tuple) and any(is_undecided(k) for k in (*x, *y))):
-        return _COMPARISONS[name](x, y)
-    found: Any = _COMPARISONS[name](len(x), len(y))
-    for one, other in reversed(list(zip(x, y, strict=False))):
-        equal, before = np.equal(one, other), _COMPARISONS[name](one, other)
-        found = np.logical_or(before, np.logical_and(equal, found))
-    return found
 
 
 def chosen_of(test: object, x: object, y: object) -> Arrays:
