@@ -389,3 +389,27 @@ def test_tapes_keep_arrays_that_the_next_trip_changes() -> None:
 
     np.testing.assert_allclose(evaluated(fg.grad(f))(X), fg.grad(g)(X))
     np.testing.assert_allclose(fg.jit(fg.grad(f))(X), fg.grad(g)(X))
+
+
+def test_an_element_beside_a_known_number_is_written_alone():
+    """``t[i, 0] = v`` wrote the column back in every trip, and the way back its cotangent: a square of trips."""
+
+    def first_column(c):
+        t = np.zeros((c.shape[0], 3))
+        t[0, 0] = c[0]
+        for i in range(1, c.shape[0]):
+            t[i, 0] = 0.5 * t[i - 1, 0] * c[i]
+            t[i, -1] += t[i, 0]
+        return t[-1, 0] + np.sum(t[:, 2])
+
+    x = np.linspace(1.0, 2.0, 40)
+    for of in (first_column, fg.grad(first_column)):
+        np.testing.assert_allclose(fg.jit(of)(x), of(x), rtol=1e-13)
+    loops = [
+        equation.primitive.body
+        for equation in fg.jit(fg.grad(first_column)).program(x).equations
+        if equation.primitive.name == "scan"
+    ]
+    names = {equation.primitive.name for body in loops for equation in body.equations}
+    assert len(loops) >= 2 and "scatter" in names
+    assert not names & {"slice", "update_slice", "add_to_slice"}

@@ -224,10 +224,7 @@ class AdvancedPlan(NamedTuple):
 
     @property
     def line(self) -> Line | None:
-        """The positions first and the slices second, where that touches less: ``p[1:-1, j]``.
-
-        A number among the slices, as in ``p[i, 0]``, is a line already, of which one element is touched.
-        """
+        """The positions first and the slices second, where that touches less: ``p[1:-1, j]``."""
         if self.windows or any(shape_of(index) for index in self.indices):
             return None
         spans = [k for k, entry in enumerate(self.slice.index) if isinstance(entry, tuple)]
@@ -241,8 +238,25 @@ class AdvancedPlan(NamedTuple):
             return None
         return Line(axes, Slice(index))
 
+    @property
+    def element(self) -> tuple[Any, ...] | None:
+        """One position for each axis where numbers, traced or known, say all of them: ``p[i, 0]``.
+
+        Cut out first, the line ``p[:, 0]`` would be written back whole, and so would its cotangent.
+        """
+        if self.windows or len(self.within) == len(self.axes) or any(map(shape_of, self.indices)):
+            return None
+        traced = iter(self.indices)
+        spans = sum(isinstance(entry, tuple) for entry in self.slice.index)
+        if spans != len(self.axes) or self.axes != tuple(range(spans)):
+            return None
+        return tuple([next(traced) if isinstance(e, tuple) else np.int64(e) for e in self.slice.index])
+
     def get(self, x: ArrayLike) -> Array:
         """The elements at the positions."""
+        places = self.element
+        if places is not None:
+            return Gather(tuple(range(len(places)))).bind(x, *places)
         line = self.line
         if line is not None:
             found = line.part.get(Gather(line.axes).bind(reshape(x, self.within), *self.indices))
@@ -256,6 +270,10 @@ class AdvancedPlan(NamedTuple):
 
     def combine(self, mode: str, x: ArrayLike, part: ArrayLike) -> Array:
         """The array with something combined into the elements, repeated positions all counting."""
+        places = self.element
+        if places is not None:
+            value = reshape(part, ())
+            return Scatter(mode, tuple(range(len(places))), True).bind(x, value, *places)
         outer = reshape(x, self.within)
         line = self.line if mode == "set" else None
         if line is not None:
