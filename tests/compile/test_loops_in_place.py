@@ -414,3 +414,24 @@ def test_an_element_beside_a_known_number_is_written_alone():
     assert len(loops) >= 2
     assert "scatter" in names
     assert not names & {"slice", "update_slice", "add_to_slice"}
+
+
+def test_columns_that_no_trip_changes_are_cut_out_before_the_loop():
+    """Elements of `x` and their cotangents would lie apart, also where a branch reads them."""
+
+    def weighed(x):
+        total = np.zeros((5, 2))
+        for i in range(6):
+            for j in range(6):
+                if i != j:
+                    total[i % 5, 0] += x[i, 0] * x[j, 1]
+        return np.sum(total)
+
+    x = np.linspace(1.0, 2.0, 12).reshape(6, 2)
+    np.testing.assert_allclose(fg.jit(fg.grad(weighed))(x), fg.grad(weighed)(x), rtol=1e-13)
+    program = fg.jit(weighed).program(x)
+    assert [e.primitive.index for e in program.equations if e.primitive.name == "slice"] == [
+        ((0, 6, 1), 0),
+        ((0, 6, 1), 1),
+    ]
+    assert "update_slice" not in str(program)

@@ -182,6 +182,12 @@ def position(item: int, axis: int, n: int) -> int:
 # -- indices with arrays ----------------------------------------------------------------------------------
 
 
+def level_of(x: Tracer) -> int:
+    """The level of the trace in which a number was made; branches and loops capture those of outer ones."""
+    outer = x._recorder.captured_at(x._index)
+    return x._recorder.level if outer is None else level_of(outer)
+
+
 class Line(NamedTuple):
     """What numbers along some axes pick of an array, and a part of that."""
 
@@ -242,7 +248,7 @@ class AdvancedPlan(NamedTuple):
     def element(self) -> tuple[Any, ...] | None:
         """One position for each axis where numbers, traced or known, say all of them: ``p[i, 0]``.
 
-        Cut out first, the line ``p[:, 0]`` would be written back whole, and so would its cotangent.
+        Cut out first, the line ``p[:, 0]`` would be written back whole, in every trip of a loop over `i`.
         """
         if self.windows or len(self.within) == len(self.axes) or any(map(shape_of, self.indices)):
             return None
@@ -252,9 +258,18 @@ class AdvancedPlan(NamedTuple):
             return None
         return tuple([next(traced) if isinstance(e, tuple) else np.int64(e) for e in self.slice.index])
 
+    def moves_with(self, x: ArrayLike) -> bool:
+        """Whether an array is made or changed where its indices are.
+
+        Otherwise the loop that an index counts leaves the array as it is. The line ``p[:, 0]`` is then cut out
+        once, before that loop, and lies in one piece, which vectorises; so does its cotangent.
+        """
+        levels = [level_of(index) for index in self.indices if type(index) is Tracer]
+        return type(x) is Tracer and level_of(x) >= max(levels, default=0)
+
     def get(self, x: ArrayLike) -> Array:
         """The elements at the positions."""
-        places = self.element
+        places = self.element if self.moves_with(x) else None
         if places is not None:
             return Gather(tuple(range(len(places)))).bind(x, *places)
         line = self.line
