@@ -391,10 +391,10 @@ def test_tapes_keep_arrays_that_the_next_trip_changes() -> None:
     np.testing.assert_allclose(fg.jit(fg.grad(f))(X), fg.grad(g)(X))
 
 
-def test_an_element_beside_a_known_number_is_written_alone():
+def test_an_element_beside_a_known_number_is_written_alone() -> None:
     """``t[i, 0] = v`` wrote the column back in every trip, and the way back its cotangent."""
 
-    def first_column(c):
+    def first_column(c: Any) -> Any:
         t = np.zeros((c.shape[0], 3))
         t[0, 0] = c[0]
         for i in range(1, c.shape[0]):
@@ -416,10 +416,10 @@ def test_an_element_beside_a_known_number_is_written_alone():
     assert not names & {"slice", "update_slice", "add_to_slice"}
 
 
-def test_columns_that_no_trip_changes_are_cut_out_before_the_loop():
+def test_columns_that_no_trip_changes_are_cut_out_before_the_loop() -> None:
     """Elements of `x` and their cotangents would lie apart, also where a branch reads them."""
 
-    def weighed(x):
+    def weighed(x: Any) -> Any:
         total = np.zeros((5, 2))
         for i in range(6):
             for j in range(6):

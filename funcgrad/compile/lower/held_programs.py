@@ -11,6 +11,7 @@ from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.arranging.fusion import joined_steps
 from funcgrad.compile.passes.rewriting.doubled_factors import factors_doubled
 from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.rewriting.nearest_last import nearest_last
 from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.passes.scheduling.ranges import Counter
@@ -35,7 +36,9 @@ def prepared(local: Locals, program: Program, inputs: Sequence[Atom | None]) -> 
     found = local.prepared.get(key)
     if found is None:
         known = with_numbers(program, numbers)
-        made = reads_first(factors_doubled(simplify_program(expand(simplify_program(known)))))
+        fixed = {v for v, x in zip(program.inputs, inputs, strict=True) if x is not None}
+        made = factors_doubled(simplify_program(expand(simplify_program(known))))
+        made = reads_first(nearest_last(made, fixed))
         # The first is kept, too, for its identity to stay its own.
         found = local.prepared[key] = (program, made)
     return found[1]

@@ -261,8 +261,8 @@ class AdvancedPlan(NamedTuple):
     def moves_with(self, x: ArrayLike) -> bool:
         """Whether an array is made or changed where its indices are.
 
-        Otherwise the loop that an index counts leaves the array as it is. The line ``p[:, 0]`` is then cut out
-        once, before that loop, and lies in one piece, which vectorises; so does its cotangent.
+        Otherwise the loop that an index counts leaves the array as it is. The line ``p[:, 0]`` is then cut
+        out once, before that loop, and lies in one piece, which vectorises; so does its cotangent.
         """
         levels = [level_of(index) for index in self.indices if type(index) is Tracer]
         return type(x) is Tracer and level_of(x) >= max(levels, default=0)
