@@ -160,3 +160,46 @@ def test_large_counts_keep_their_digits(name: str, count: float, parameters: tup
         by_parameter = fg.grad(lambda p: logpmf(count, *parameters[:-1], p))(parameters[-1])
         size = float(k / given[-1]) * 1e-15
         assert abs(float(by_parameter - slope)) < size + 1e-9 * abs(float(slope))
+
+
+CERTAIN: tuple[tuple[str, float, tuple[float, ...], float], ...] = (
+    *[("bernoulli", k, (p,), 2.0 * k - 1.0) for k in (0.0, 1.0) for p in (0.0, 1.0)],
+    *[("binom", k, (3.0, 0.0), slope) for k, slope in ((0.0, -3.0), (1.0, 3.0), (2.0, 0.0), (3.0, 0.0))],
+    *[("binom", k, (3.0, 1.0), slope) for k, slope in ((0.0, 0.0), (1.0, 0.0), (2.0, -3.0), (3.0, 3.0))],
+    *[("geom", k, (1.0,), slope) for k, slope in ((1.0, 1.0), (2.0, -1.0), (3.0, 0.0))],
+    *[("nbinom", k, (2.5, 1.0), slope) for k, slope in ((0.0, 2.5), (1.0, -2.5), (2.0, 0.0))],
+    *[("poisson", k, (0.0,), slope) for k, slope in ((0.0, -1.0), (1.0, 1.0), (2.0, 0.0))],
+)
+"""Counts where the last parameter makes them certain, and how their probability moves with it."""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("name", "k", "parameters", "slope"), CERTAIN)
+def test_certain_counts_move_with_their_probability(
+    name: str, k: float, parameters: tuple[float, ...], slope: float
+) -> None:
+    """The slope of a probability of 0 was 0, and that of its logarithm as well, which is infinite."""
+    *others, p = parameters
+    law, theirs = getattr(fg.scipy.stats, name), getattr(scipy.stats, name)
+    outwards = -1.0 if p == 0.0 and name != "geom" else 1.0
+    for method in ("pmf", "cdf", "sf", "logpmf"):
+        f = lambda p, m=method: getattr(law, m)(k, *others, p)  # noqa: E731
+        value, found = fg.value_and_grad(f)(p)
+        assert value == pytest.approx(getattr(theirs, method)(k, *others, p), abs=1e-15)
+        wanted = slope
+        if method in ("cdf", "sf"):
+            sign = 1.0 if method == "cdf" else -1.0
+            below = [row for row in CERTAIN if row[0] == name and row[2] == parameters and row[1] <= k]
+            wanted = sign * sum(row[3] for row in below)
+        elif method == "logpmf" and value == -np.inf:
+            wanted = -outwards * np.inf
+        for way in (found, fg.jvp(f, (p,), (1.0,))[1]):
+            np.testing.assert_allclose(way, wanted, atol=1e-12)
+
+
+def test_twice_where_a_count_is_certain() -> None:
+    """``3 p (1 - p)**2`` and ``3 p**2 (1 - p)`` at p = 0."""
+    for k, wanted in ((1.0, -12.0), (2.0, 6.0)):
+        twice = fg.grad(fg.grad(lambda p: fg.scipy.stats.binom.pmf(k, 3.0, p)))  # noqa: B023
+        for way in (twice, fg.jit(twice)):
+            np.testing.assert_allclose(way(0.0), wanted, rtol=1e-12)

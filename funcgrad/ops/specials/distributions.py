@@ -19,6 +19,8 @@ from funcgrad.ops.specials.gamma import betaln, digamma
 from funcgrad.ops.specials.incomplete import (
     BetaincByParameters,
     GammaincByParameter,
+    beta_density,
+    beta_moves,
     betainc_slope,
     gammainc_slope,
     implicit,
@@ -142,23 +144,24 @@ define("bdtrc", COUNT, TRIALS, bdtrc_by_p)
 def fdtr_by_dfn(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """That of ``betainc(dfn / 2, dfd / 2, w)`` with ``w = dfn x / (dfd + dfn x)``."""
     far, x, w, total = share_of_numerator(dfn, dfd, x)
-    by_parameter = BetaincByParameters((1, 0))(0.5 * dfn, 0.5 * dfd, w)
-    by_limit = strong_product(x, dfd / total**2 * betainc_slope(0.5 * dfn, 0.5 * dfd, w))
+    by_parameter = beta_moves((1, 0), 0.5 * dfn, 0.5 * dfd, w, dfd / total)
+    by_limit = strong_product(x, dfd / total**2 * beta_density(0.5 * dfn, 0.5 * dfd, w, dfd / total))
     return where(far, 0.0, 0.5 * by_parameter + by_limit)
 
 
 def fdtr_by_dfd(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """Likewise."""
     far, x, w, total = share_of_numerator(dfn, dfd, x)
-    by_parameter = BetaincByParameters((0, 1))(0.5 * dfn, 0.5 * dfd, w)
-    by_limit = strong_product(x, dfn / total**2 * betainc_slope(0.5 * dfn, 0.5 * dfd, w))
+    by_parameter = beta_moves((0, 1), 0.5 * dfn, 0.5 * dfd, w, dfd / total)
+    by_limit = strong_product(x, dfn / total**2 * beta_density(0.5 * dfn, 0.5 * dfd, w, dfd / total))
     return where(far, 0.0, 0.5 * by_parameter - by_limit)
 
 
 def fdtr_by_x(out: Array, dfn: Array, dfd: Array, x: Array) -> Array:
     """The density."""
     far, x, w, total = share_of_numerator(dfn, dfd, x)
-    return where(far, 0.0, betainc_slope(0.5 * dfn, 0.5 * dfd, w) * (dfn * dfd / total**2))
+    density = beta_density(0.5 * dfn, 0.5 * dfd, w, dfd / total)
+    return where(far, 0.0, density * (dfn * dfd / total**2))
 
 
 def share_of_numerator(dfn: Array, dfd: Array, x: Array) -> tuple[Array, Array, Array, Array]:

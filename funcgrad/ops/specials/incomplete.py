@@ -330,6 +330,20 @@ def gammainccinv_by_p(out: Array, a: Array, p: Array) -> Array:
     return -quantile_slope(gammainc_slope(a, out), p, a)
 
 
+def beta_density(a: Array, b: Array, x: Array, rest: Array) -> Array:
+    """The density of `betainc` at ``x = 1 - rest``, by the smaller of both."""
+    far = greater(x, rest)
+    return betainc_slope(where(far, b, a), where(far, a, b), where(far, rest, x))
+
+
+def beta_moves(orders: Orders, a: Array, b: Array, x: Array, rest: Array) -> Array:
+    """The first derivative of ``betainc(a, b, x)`` by a or b at ``x = 1 - rest``, by the smaller of both."""
+    far = greater(x, rest)
+    near_x, near_rest = where(far, 0.5, x), where(far, rest, 0.5)
+    turned = -BetaincByParameters((orders[1], orders[0]))(b, a, near_rest)
+    return where(far, turned, BetaincByParameters(orders)(a, b, near_x))
+
+
 def betaincinv_by_a(out: Array, a: Array, b: Array, p: Array) -> Array:
     """By implicit differentiation of ``betainc(a, b, out) = p``."""
     return implicit(betainc_by_a(None, a, b, out), betainc_slope(a, b, out), p)
@@ -345,12 +359,24 @@ def betaincinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     return quantile_slope(betainc_slope(a, b, out), p, a, b)
 
 
+def betainccinv_by_a(out: Array, a: Array, b: Array, p: Array) -> Array:
+    """By implicit differentiation; what `out` leaves of 1 is `betaincinv`, with all its digits."""
+    rest = betaincinv(b, a, p)
+    return implicit(beta_moves((1, 0), a, b, out, rest), beta_density(a, b, out, rest), p)
+
+
+def betainccinv_by_b(out: Array, a: Array, b: Array, p: Array) -> Array:
+    """Likewise."""
+    rest = betaincinv(b, a, p)
+    return implicit(beta_moves((0, 1), a, b, out, rest), beta_density(a, b, out, rest), p)
+
+
 def betainccinv_by_p(out: Array, a: Array, b: Array, p: Array) -> Array:
     """Minus one over the density."""
-    return -quantile_slope(betainc_slope(a, b, out), p, a, b)
+    return -quantile_slope(beta_density(a, b, out, betaincinv(b, a, p)), p, a, b)
 
 
 gammaincinv = define("gammaincinv", gammaincinv_by_a, gammaincinv_by_p)
 gammainccinv = define("gammainccinv", gammaincinv_by_a, gammainccinv_by_p)
 betaincinv = define("betaincinv", betaincinv_by_a, betaincinv_by_b, betaincinv_by_p)
-betainccinv = define("betainccinv", betaincinv_by_a, betaincinv_by_b, betainccinv_by_p)
+betainccinv = define("betainccinv", betainccinv_by_a, betainccinv_by_b, betainccinv_by_p)

@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy import exp, floor, log, sqrt, where
 from funcgrad.ops.arrays.structure import aval
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.originals import original
 from funcgrad.scipy.reals import as_doubles, require_real
@@ -67,7 +68,10 @@ class Parameters:
         """``(x - loc) / scale``."""
         y = floating(x)
         y = y if is_number(self.loc, 0) else y - self.loc
-        return y if is_number(self.scale, 1) else y / self.scale
+        if is_number(self.scale, 1):
+            return y
+        # At 0 nothing moves with the scale, however steep it is there.
+        return strong_product(y, 1.0 / self.scale) if self.law.steep else y / self.scale
 
     def rises(self) -> bool:
         """Whether the density is a power of the point times something, and the scale has derivatives."""
@@ -215,9 +219,10 @@ class Distribution:
             outside = either(outside, np.logical_and(np.logical_not(whole), np.logical_not(np.isnan(y))))
         inner = y if outside is None else where(outside, inner_point(low, high, self.law.discrete), y)
         found = formula(inner, *at.shapes) if not at.rises() else at.risen(kind, inner, point)
-        # Where there is no density a point counts as outside: slopes would be products of infinities.
         none = OUTSIDE[kind]
-        found = by_scale(kind, where(found == none, none, found), at.scale)
+        if not self.law.discrete:
+            # Where there is no density a point counts as outside: slopes would be products of infinities.
+            found = by_scale(kind, where(found == none, none, found), at.scale)
         if outside is not None and at.admissible is not True:
             outside = np.logical_and(outside, at.admissible)
         return found if outside is None else where(outside, none, found)

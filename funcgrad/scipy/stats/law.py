@@ -30,9 +30,19 @@ def complement(p: ArrayLike) -> Array:
     return 1.0 - p
 
 
+# Minus infinity is where all probability is gone: there `exp` has come to rest, however fast y falls.
+
+
+def risen_from(y: ArrayLike) -> Array:
+    """``exp(y)``, at rest where y is minus infinity."""
+    gone = y == -math.inf
+    return where(gone, 0.0, exp(where(gone, 0.0, y)))
+
+
 def expm1_negated(y: ArrayLike) -> Array:
-    """``1 - exp(y)``."""
-    return -expm1(y)
+    """``1 - exp(y)``, at rest where y is minus infinity."""
+    gone = y == -math.inf
+    return where(gone, 1.0, -expm1(where(gone, -1.0, y)))
 
 
 def log_complement(p: ArrayLike) -> Array:
@@ -43,7 +53,7 @@ def log_complement(p: ArrayLike) -> Array:
 def log1m_exp(y: ArrayLike) -> Array:
     """``log(1 - exp(y))`` for negative y, with every digit on either side of ``-log(2)``."""
     near = y > -LOG_2
-    return where(near, log(-expm1(where(near, y, -1.0))), log1p(-exp(where(near, -1.0, y))))
+    return where(near, log(-expm1(where(near, y, -1.0))), log1p(-risen_from(where(near, -1.0, y))))
 
 
 def log_of_larger(p: ArrayLike, rest: ArrayLike) -> Array:
@@ -54,8 +64,8 @@ def log_of_larger(p: ArrayLike, rest: ArrayLike) -> Array:
 
 FALLBACKS: dict[str, tuple[tuple[tuple[str, ...], Callable[..., Any]], ...]] = {
     "pdf": ((("logpdf",), exp),),
-    "cdf": ((("logcdf",), exp), (("logsf",), expm1_negated), (("sf",), complement)),
-    "sf": ((("logsf",), exp), (("logcdf",), expm1_negated), (("cdf",), complement)),
+    "cdf": ((("logcdf",), risen_from), (("logsf",), expm1_negated), (("sf",), complement)),
+    "sf": ((("logsf",), risen_from), (("logcdf",), expm1_negated), (("cdf",), complement)),
     "logcdf": (
         (("cdf", "sf"), log_of_larger),
         (("logsf",), log1m_exp),
@@ -89,6 +99,8 @@ class Law:
     """Whether the density is taken to be zero at the ends as well."""
     open_start: Callable[..., Any] | None
     """For which shape parameters it is taken to be zero at the lower end; None where for none."""
+    steep: bool
+    """Whether slopes at 0 may be infinite."""
     discrete: bool
     counts: tuple[str, ...]
     """Shape parameters that are whole numbers, by which there is no derivative."""
@@ -143,6 +155,7 @@ def declare(
     valid: Callable[..., Any] | None = all_positive,
     open_ends: bool = False,
     open_start: Callable[..., Any] | None = None,
+    steep: bool = False,
     discrete: bool = False,
     counts: tuple[str, ...] = (),
     **formulas: Formula,
@@ -167,6 +180,7 @@ def declare(
         valid if shapes else None,
         open_ends,
         open_start,
+        steep,
         discrete,
         counts,
         shapes,

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.api.derivatives.differentiate import jvp
-from funcgrad.numpy import exp
+from funcgrad.numpy import exp, where
+from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
 from funcgrad.scipy.stats.law import Law
 from funcgrad.scipy.stats.moving import value_that_moves
 from funcgrad.types import Array
@@ -20,16 +21,27 @@ def tangent(law: Law, method: str, out: Array, operands: Sequence[Any], dots: Se
     """By implicit differentiation of ``F(x, shapes) = q``."""
     _, *shapes = operands
     q_dot, *shapes_dot = dots
-    density = law.formulas["logpdf"]
     distribution: Any = law.formula("cdf" if method == "ppf" else "sf")
 
     def moved(*at: Array) -> Array:
         return distribution(out, *at)
 
-    slope = exp(density(out, *shapes))
-    moves = jvp(moved, tuple(shapes), tuple(shapes_dot))[1] if shapes else 0.0
-    away = (q_dot - moves) / slope
-    return away if method == "ppf" else -away
+    sign = 1.0 if method == "ppf" else -1.0
+    slope = exp(law.formulas["logpdf"](out, *shapes)) * sign
+    # Where the density is 0 or infinite, what stands still does so all the same.
+    by_q = strong_zero_mul(q_dot, 1.0 / slope)
+    if not shapes:
+        return by_q
+    moves = jvp(moved, tuple(shapes), tuple(shapes_dot))[1]
+    return by_q + with_the_ends(law, out, shapes, shapes_dot, strong_zero_mul(-moves, 1.0 / slope))
+
+
+def with_the_ends(law: Law, out: Array, shapes: Sequence[Any], dots: Sequence[Any], usual: Array) -> Array:
+    """How the quantile moves with the shapes: as an end of the support does where it is rounded to that."""
+    if isinstance(law.ends, tuple):
+        return usual
+    (low, high), (low_dot, high_dot) = jvp(law.support, tuple(shapes), tuple(dots))
+    return where(out <= low, low_dot, where(out >= high, high_dot, usual))
 
 
 quantile = value_that_moves(tangent)

@@ -80,6 +80,17 @@ def leaning(x: ArrayLike, a: ArrayLike) -> Array:
     return where(x <= 0, 1.0 - a, 1.0 + a)
 
 
+def leaning_above(q: ArrayLike, a: ArrayLike) -> Array:
+    """The number beyond which the probability is q."""
+    right = 2.0 * q < 1.0 + a
+    above, below = where(right, q, 0.5), where(right, 0.5, 1.0 - q)
+    return where(
+        right,
+        (1.0 + a) * cauchy_above(above / (1.0 + a)),
+        -(1.0 - a) * cauchy_above(below / (1.0 - a)),
+    )
+
+
 declare(
     "skewcauchy",
     "Cauchy's distribution, ``1 + a`` wide to the right and ``1 - a`` to the left.",
@@ -96,6 +107,8 @@ declare(
         1.0 - leaning(x, a) / math.pi * arctan2(1.0, -x / leaning(x, a)),
         leaning(x, a) / math.pi * arctan2(1.0, x / leaning(x, a)),
     ),
+    ppf=lambda q, a: -leaning_above(q, -a),
+    isf=leaning_above,
     mean=lambda a: NOWHERE + 0.0 * a,
     var=lambda a: NOWHERE + 0.0 * a,
 )

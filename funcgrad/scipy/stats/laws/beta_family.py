@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.numpy import arcsin, cos, exp, expm1, isinf, log, log1p, minimum, sin, sqrt, where
+from funcgrad.numpy import arctan2, cos, exp, expm1, isinf, log, log1p, minimum, sin, sqrt, where
 from funcgrad.scipy.special import (
     betainc,
     betaincc,
@@ -27,6 +27,7 @@ from funcgrad.scipy.stats.laws.parts import (
     LOG_2,
     LOG_PI,
     gamma_ratio,
+    magnitude,
     rest_of_gammaln,
     rest_of_psi,
 )
@@ -166,8 +167,8 @@ declare(
     (0.4,),
     ends=UNIT,
     logpdf=lambda x: -LOG_PI - 0.5 * log(x) - 0.5 * log1p(-x),
-    cdf=lambda x: arcsin(sqrt(x)) * (2.0 / math.pi),
-    sf=lambda x: arcsin(sqrt(1.0 - x)) * (2.0 / math.pi),
+    cdf=lambda x: arctan2(sqrt(x), sqrt(1.0 - x)) * (2.0 / math.pi),
+    sf=lambda x: arctan2(sqrt(1.0 - x), sqrt(x)) * (2.0 / math.pi),
     ppf=lambda q: sin(0.5 * math.pi * q) ** 2,
     isf=lambda q: cos(0.5 * math.pi * q) ** 2,
     entropy=lambda: math.log(math.pi / 4.0),
@@ -200,7 +201,7 @@ declare(
     cdf=lambda x, c: betainc(0.5 * c, 0.5 * c, 0.5 * (x + 1.0)),
     sf=lambda x, c: betainc(0.5 * c, 0.5 * c, 0.5 * (1.0 - x)),
     ppf=lambda q, c: 2.0 * betaincinv(0.5 * c, 0.5 * c, q) - 1.0,
-    isf=lambda q, c: 2.0 * betainccinv(0.5 * c, 0.5 * c, q) - 1.0,
+    isf=lambda q, c: 1.0 - 2.0 * betaincinv(0.5 * c, 0.5 * c, q),
     mean=lambda c: 0.0 * c,
     var=lambda c: 1.0 / (c + 1.0),
 )
@@ -226,6 +227,17 @@ def share(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
     return where(x < 0, (a + b) / (2.0 * root * (root + abs(x))), 0.5 * (root + x) / root)
 
 
+def skew_tail(x: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
+    """The probability beyond x, on its own side of 0."""
+    right = x > 0
+    return betainc(where(right, b, a), where(right, a, b), share(-magnitude(x), a, b))
+
+
+def skew_number(u: ArrayLike, v: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
+    """The number whose `share` is u, and 1 less it v."""
+    return (u - v) * sqrt(a + b) / (2.0 * sqrt(u) * sqrt(v))
+
+
 declare(
     "jf_skew_t",
     "The skew Student distribution of Jones and Faddy.",
@@ -238,13 +250,10 @@ declare(
         - betaln(a, b)
         - 0.5 * log(a + b)
     ),
-    cdf=lambda x, a, b: betainc(a, b, share(x, a, b)),
-    sf=lambda x, a, b: betainc(b, a, share(-x, a, b)),
-    ppf=lambda q, a, b: (
-        (2.0 * betaincinv(a, b, q) - 1.0)
-        * sqrt(a + b)
-        / (2.0 * sqrt(betaincinv(a, b, q) * (1.0 - betaincinv(a, b, q))))
-    ),
+    cdf=lambda x, a, b: where(x > 0, 1.0 - skew_tail(x, a, b), skew_tail(x, a, b)),
+    sf=lambda x, a, b: where(x > 0, skew_tail(x, a, b), 1.0 - skew_tail(x, a, b)),
+    ppf=lambda q, a, b: skew_number(betaincinv(a, b, q), betainccinv(b, a, q), a, b),
+    isf=lambda q, a, b: skew_number(betainccinv(a, b, q), betaincinv(b, a, q), a, b),
     mean=lambda a, b: above(
         0.5,
         where(a < b, a, b),

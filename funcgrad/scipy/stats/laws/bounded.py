@@ -67,6 +67,11 @@ declare(
     ppf=lambda q, c: where(
         q < c, sqrt(c * where(q < c, q, 0.5)), 1.0 - sqrt((1.0 - c) * (1.0 - where(q < c, 0.5, q)))
     ),
+    isf=lambda q, c: where(
+        q < 1.0 - c,
+        1.0 - sqrt((1.0 - c) * where(q < 1.0 - c, q, 0.5)),
+        sqrt(c * (1.0 - where(q < 1.0 - c, 0.5, q))),
+    ),
     entropy=lambda c: 0.5 - LOG_2 + 0.0 * c,
     mean=lambda c: (1.0 + c) / 3.0,
     var=lambda c: (1.0 - c + c * c) / 18.0,
@@ -89,6 +94,25 @@ def trapezoid_cdf(x: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
     return where(rising, up, where(falling, down, 2.0 * x - c)) / (1.0 + d - c)
 
 
+def trapezoid_sf(x: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
+    """The area beyond x: that of the trapezoid turned around."""
+    return trapezoid_cdf(1.0 - x, 1.0 - d, 1.0 - c)
+
+
+def trapezoid_ppf(q: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
+    """Where the area up to x is q."""
+    width = 1.0 + d - c
+    rising, falling = q * width < c, (1.0 - q) * width < 1.0 - d
+    up = sqrt(where(rising, q * c * width, 1.0))
+    down = 1.0 - sqrt(where(falling, (1.0 - q) * (1.0 - d) * width, 1.0))
+    return where(rising, up, where(falling, down, 0.5 * (q * width + c)))
+
+
+def trapezoid_isf(q: ArrayLike, c: ArrayLike, d: ArrayLike) -> Array:
+    """Where the area beyond x is q."""
+    return 1.0 - trapezoid_ppf(q, 1.0 - d, 1.0 - c)
+
+
 def trapezoid_mean(c: ArrayLike, d: ArrayLike) -> Array:
     """The first moment."""
     return (1.0 + d + d * d - c * c) / (3.0 * (1.0 + d - c))
@@ -103,6 +127,9 @@ declare(
     logpdf=lambda x, c, d: log(trapezoid_density(x, c, d)),
     pdf=trapezoid_density,
     cdf=trapezoid_cdf,
+    sf=trapezoid_sf,
+    ppf=trapezoid_ppf,
+    isf=trapezoid_isf,
     entropy=lambda c, d: 0.5 * (1.0 - d + c) / (1.0 + d - c) + log(0.5 * (1.0 + d - c)),
     mean=trapezoid_mean,
     var=lambda c, d: (1.0 + d + d * d + d**3 - c**3) / (6.0 * (1.0 + d - c)) - trapezoid_mean(c, d) ** 2,

@@ -50,6 +50,41 @@ def negative_binomial_logpmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     return saddle_points.binomial(n, k, p, few - share_of_last) + share_of_last
 
 
+# A probability of 0 rises with the first of its factors that is 0: by powers, for its logarithm is infinite.
+
+
+def of_trials(k: ArrayLike, m: ArrayLike, p: ArrayLike, logpmf: ArrayLike, choices: Array) -> Array:
+    """``choices p**k (1 - p)**m`` of a probability that may be 0 or 1, else the exponential of `logpmf`."""
+    certain = (p == 0.0) | (p == 1.0)
+    at = where(certain, p, 0.5)
+    return where(certain, choices * at**k * (1.0 - at) ** m, exp(where(certain, 0.0, logpmf)))
+
+
+def binomial_pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
+    """The probability of k successes in n trials."""
+    choices = exp(-log1p(n) - betaln(n - k + 1.0, k + 1.0))
+    return of_trials(k, n - k, p, binomial_logpmf(k, n, p), choices)
+
+
+def negative_binomial_pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
+    """The probability of k failures before n successes."""
+    choices = exp(-log(n + k) - betaln(n, k + 1.0))
+    return of_trials(n, k, p, negative_binomial_logpmf(k, n, p), choices)
+
+
+def failures(k: ArrayLike, p: ArrayLike) -> Array:
+    """The probability that k trials fail, also where none can."""
+    certain = p == 1.0
+    return where(certain, (1.0 - where(certain, p, 0.5)) ** k, exp(k * log1p(-where(certain, 0.5, p))))
+
+
+def not_only_failures(k: ArrayLike, p: ArrayLike) -> Array:
+    """The probability that one of k trials succeeds, also where each does."""
+    certain = p == 1.0
+    one = 1.0 - (1.0 - where(certain, p, 0.5)) ** k
+    return where(certain, one, -expm1(k * log1p(-where(certain, 0.5, p))))
+
+
 declare(
     "bernoulli",
     "One trial that succeeds with probability p.",
@@ -58,6 +93,7 @@ declare(
     ends=(0.0, 1.0),
     valid=share,
     logpdf=lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p),
+    pdf=lambda k, p: where(k >= 1, p, 1.0 - p),
     cdf=lambda k, p: where(k >= 1, 1.0, 1.0 - p + 0.0 * k),
     sf=lambda k, p: where(k >= 1, 0.0, p + 0.0 * k),
     entropy=lambda p: entr(p) + entr(1.0 - p),
@@ -73,6 +109,7 @@ declare(
     ends=lambda n, p: (0.0, n),
     valid=lambda n, p: (n >= 0) & share(p),
     logpdf=binomial_logpmf,
+    pdf=binomial_pmf,
     cdf=lambda k, n, p: betaincc(k + 1.0, n - k, p),
     sf=lambda k, n, p: betainc(k + 1.0, n - k, p),
     mean=lambda n, p: n * p,
@@ -86,11 +123,25 @@ declare(
     ends=FROM_0,
     valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
     logpdf=negative_binomial_logpmf,
+    pdf=negative_binomial_pmf,
     cdf=lambda k, n, p: betainc(n, k + 1.0, p),
     sf=lambda k, n, p: betaincc(n, k + 1.0, p),
     mean=lambda n, p: n * (1.0 - p) / p,
     var=lambda n, p: n * (1.0 - p) / (p * p),
 )
+
+
+def poisson_logpmf(k: ArrayLike, mu: ArrayLike) -> Array:
+    """The logarithm of the probability of k events of which mu are expected."""
+    return saddle_points.poisson(k, mu, xlogy(k, mu) - gammaln(k + 1.0) - mu)
+
+
+def poisson_pmf(k: ArrayLike, mu: ArrayLike) -> Array:
+    """The probability of k events, also where none is expected."""
+    never = mu == 0.0
+    at = where(never, mu, 1.0)
+    by_powers = at**k * exp(-at - gammaln(k + 1.0))
+    return where(never, by_powers, exp(where(never, 0.0, poisson_logpmf(k, mu))))
 
 
 def poisson_quantile(q: ArrayLike, mu: ArrayLike) -> Array:
@@ -108,7 +159,8 @@ declare(
     discrete=True,
     ends=FROM_0,
     valid=lambda mu: mu >= 0,
-    logpdf=lambda k, mu: saddle_points.poisson(k, mu, xlogy(k, mu) - gammaln(k + 1.0) - mu),
+    logpdf=poisson_logpmf,
+    pdf=poisson_pmf,
     cdf=pdtr,
     sf=pdtrc,
     ppf=poisson_quantile,
@@ -124,6 +176,9 @@ declare(
     ends=FROM_1,
     valid=lambda p: (p > 0) & (p <= 1),
     logpdf=lambda k, p: xlog1py(k - 1.0, -p) + log(p),
+    pdf=lambda k, p: p * failures(k - 1.0, p),
+    cdf=not_only_failures,
+    sf=failures,
     logsf=lambda k, p: k * log1p(-p),
     entropy=lambda p: (entr(p) + entr(1.0 - p)) / p,
     mean=lambda p: 1.0 / p,
@@ -161,6 +216,9 @@ declare(
     ends=lambda lambda_, N: (0.0, N - 1.0),
     logpdf=lambda k, lambda_, N: log(expm1(-lambda_) / expm1(-lambda_ * N)) - lambda_ * k,
     cdf=lambda k, lambda_, N: expm1(-lambda_ * (k + 1.0)) / expm1(-lambda_ * N),
+    sf=lambda k, lambda_, N: (
+        exp(-lambda_ * (k + 1.0)) * expm1(-lambda_ * (N - k - 1.0)) / expm1(-lambda_ * N)
+    ),
     mean=lambda lambda_, N: 1.0 / expm1(lambda_) - N / expm1(lambda_ * N),
     var=lambda lambda_, N: (
         exp(-lambda_) / expm1(-lambda_) ** 2 - N * N * exp(-lambda_ * N) / expm1(-lambda_ * N) ** 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from funcgrad.numpy import arctan, exp, expm1, log, log1p, logaddexp, sin, tan, tanh, where
-from funcgrad.scipy.special import beta, expit, log_expit, logit, polygamma, psi, xlog1py, xlogy
+from funcgrad.scipy.special import beta, expit, log_expit, logit, polygamma, psi, xlogy
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.beta_family import above
-from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, magnitude
+from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, log1p_power, magnitude
 from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
@@ -76,13 +76,20 @@ declare(
     isf=lambda q, c: -expm1(c * logit(0.5 * q)) / c,
     entropy=lambda c: 2.0 - (2.0 * c + 1.0) * LOG_2,
 )
+
+
+def secant_tail(x: ArrayLike) -> Array:
+    """The probability beyond x, on its own side of 0."""
+    return arctan(exp(-magnitude(x))) * (2.0 / math.pi)
+
+
 declare(
     "hypsecant",
     "The hyperbolic secant distribution.",
     (0.7,),
     logpdf=lambda x: LOG_2 - LOG_PI - logaddexp(x, -x),
-    cdf=lambda x: arctan(exp(x)) * (2.0 / math.pi),
-    sf=lambda x: arctan(exp(-x)) * (2.0 / math.pi),
+    cdf=lambda x: where(x > 0, 1.0 - secant_tail(x), secant_tail(x)),
+    sf=lambda x: where(x > 0, secant_tail(x), 1.0 - secant_tail(x)),
     ppf=lambda q: log(tan(0.5 * math.pi * q)),
     isf=lambda q: -log(tan(0.5 * math.pi * q)),
     entropy=lambda: math.log(2.0 * math.pi),
@@ -137,6 +144,14 @@ declare(
     mean=lambda kappa: 1.0 / kappa - kappa,
     var=lambda kappa: 1.0 / (kappa * kappa) + kappa * kappa,
 )
+
+
+def loglaplace_logcdf(y: ArrayLike) -> Array:
+    """Of the logarithm, the logarithm of Laplace's distribution function."""
+    left = y < 0
+    return where(left, where(left, y, 0.0) - LOG_2, log1p(-0.5 * exp(-where(left, 0.0, y))))
+
+
 declare(
     "loglaplace",
     "The exponential of a Laplace number.",
@@ -147,6 +162,8 @@ declare(
     ),
     cdf=lambda x, c: where(x < 1, 0.5 * where(x < 1, x, 1.0) ** c, 1.0 - 0.5 * where(x < 1, 1.0, x) ** (-c)),
     sf=lambda x, c: where(x < 1, 1.0 - 0.5 * where(x < 1, x, 1.0) ** c, 0.5 * where(x < 1, 1.0, x) ** (-c)),
+    logcdf=lambda x, c: loglaplace_logcdf(c * log(x)),
+    logsf=lambda x, c: loglaplace_logcdf(-c * log(x)),
     ppf=lambda q, c: exp(laplace_quantile(q) / c),
     isf=lambda q, c: exp(-laplace_quantile(q) / c),
     entropy=lambda c: log(2.0 / c) + 1.0,
@@ -167,7 +184,8 @@ declare(
     (0.7, 2.6),
     ends=POSITIVE,
     rise=lambda c: c - 1.0,
-    rest=lambda x, c: log(c) - 2.0 * log1p(x**c),
+    rest=lambda x, c: log(c) - 2.0 * log1p_power(x, c),
+    steep=True,
     cdf=lambda x, c: expit(c * log(x)),
     sf=lambda x, c: expit(-c * log(x)),
     logcdf=lambda x, c: log_expit(c * log(x)),
@@ -190,8 +208,9 @@ declare(
     "Burr's distribution of type III.",
     (0.7, 2.6, 1.4),
     ends=POSITIVE,
-    open_ends=True,
-    logpdf=lambda x, c, d: log(c) + log(d) - log(x) + d * log_expit(c * log(x)) + log_expit(-c * log(x)),
+    rise=lambda c, d: c * d - 1.0,
+    rest=lambda x, c, d: log(c) + log(d) - (d + 1.0) * log1p_power(x, c),
+    steep=True,
     logcdf=lambda x, c, d: d * log_expit(c * log(x)),
     ppf=lambda q, c, d: expm1(-log(q) / d) ** (-1.0 / c),
     isf=lambda q, c, d: expm1(-log1p(-q) / d) ** (-1.0 / c),
@@ -204,8 +223,9 @@ declare(
     (0.7, 2.6, 1.4),
     ends=POSITIVE,
     rise=lambda c, d: c - 1.0,
-    rest=lambda x, c, d: log(c) + log(d) - xlog1py(d + 1.0, x**c),
-    logsf=lambda x, c, d: -xlog1py(d, x**c),
+    rest=lambda x, c, d: log(c) + log(d) - (d + 1.0) * log1p_power(x, c),
+    steep=True,
+    logsf=lambda x, c, d: -d * log1p_power(x, c),
     ppf=lambda q, c, d: expm1(-log1p(-q) / d) ** (1.0 / c),
     isf=lambda q, c, d: expm1(-log(q) / d) ** (1.0 / c),
 )
@@ -214,8 +234,9 @@ declare(
     "Mielke's beta-kappa distribution.",
     (0.7, 2.6, 1.4),
     ends=POSITIVE,
-    open_ends=True,
-    logpdf=lambda x, k, s: log(k) + (k - 1.0) * log(x) - (1.0 + k / s) * log1p(x**s),
+    rise=lambda k, s: k - 1.0,
+    rest=lambda x, k, s: log(k) - (1.0 + k / s) * log1p_power(x, s),
+    steep=True,
     logcdf=lambda x, k, s: k / s * log_expit(s * log(x)),
     ppf=lambda q, k, s: expm1(-log(q) * s / k) ** (-1.0 / s),
 )
@@ -235,14 +256,21 @@ def kappa3_logcdf(x: ArrayLike, a: ArrayLike) -> Array:
     return where(is_large, -log1p(a * large ** (-a)) / a, log(small) - log(a + small**a) / a)
 
 
+def kappa3_quantile(log_q: ArrayLike, a: ArrayLike) -> Array:
+    """``q (a / (1 - q**a))**(1 / a)`` of the logarithm of a probability."""
+    return exp(log_q + (log(a) - log(-expm1(a * log_q))) / a)
+
+
 declare(
     "kappa3",
     "The three-parameter kappa distribution.",
     (0.7, 1.7),
     ends=POSITIVE,
     logpdf=lambda x, a: log(a) - (a + 1.0) * kappa3_scale(x, a),
+    steep=True,
     logcdf=kappa3_logcdf,
-    ppf=lambda q, a: (a / expm1(-a * log(q))) ** (1.0 / a),
+    ppf=lambda q, a: kappa3_quantile(log(q), a),
+    isf=lambda q, a: kappa3_quantile(log1p(-q), a),
 )
 declare(
     "truncexpon",

@@ -7,7 +7,7 @@ from typing import Any
 
 from funcgrad.numpy import exp, expm1, log, log1p, where
 from funcgrad.scipy.special import gamma, xlogy
-from funcgrad.scipy.stats.law import declare, log1m_exp
+from funcgrad.scipy.stats.law import declare, log1m_exp, risen_from
 from funcgrad.scipy.stats.laws.beta_family import above
 from funcgrad.scipy.stats.laws.parts import (
     EULER,
@@ -16,6 +16,8 @@ from funcgrad.scipy.stats.laws.parts import (
     expm1_ratio,
     log1p_ratio,
     log_difference,
+    magnitude,
+    on_either_side,
     scaled_exp1,
 )
 from funcgrad.types import Array, ArrayLike
@@ -35,6 +37,7 @@ declare(
     ends=POSITIVE,
     rise=lambda c: c - 1.0,
     rest=lambda x, c: log(c) - x**c,
+    steep=True,
     logsf=lambda x, c: -(x**c),
     ppf=lambda q, c: (-log1p(-q)) ** (1.0 / c),
     isf=lambda q, c: (-log(q)) ** (1.0 / c),
@@ -55,14 +58,24 @@ declare(
     mean=lambda c: -gamma(1.0 + 1.0 / c),
     var=weibull_var,
 )
+
+
+def weibull_tail(x: ArrayLike, c: ArrayLike) -> Array:
+    """Half of the probability beyond |x|."""
+    return 0.5 * risen_from(-(magnitude(x) ** c))
+
+
 declare(
     "dweibull",
     "A Weibull number with a random sign.",
     (0.7, 1.8),
     open_ends=True,
     logpdf=lambda x, c: log(0.5 * c) + xlogy(c - 1.0, abs(x)) - abs(x) ** c,
-    cdf=lambda x, c: where(x > 0, 1.0 - 0.5 * exp(-(abs(x) ** c)), 0.5 * exp(-(abs(x) ** c))),
-    sf=lambda x, c: where(x > 0, 0.5 * exp(-(abs(x) ** c)), 1.0 - 0.5 * exp(-(abs(x) ** c))),
+    steep=True,
+    cdf=lambda x, c: where(x > 0, 1.0 - weibull_tail(x, c), weibull_tail(x, c)),
+    sf=lambda x, c: where(x > 0, weibull_tail(x, c), 1.0 - weibull_tail(x, c)),
+    ppf=lambda q, c: on_either_side(q, lambda p: (-log(p)) ** (1.0 / c)),
+    isf=lambda q, c: -on_either_side(q, lambda p: (-log(p)) ** (1.0 / c)),
     entropy=lambda c: -EULER / c - log(c) + EULER + 1.0 + LOG_2,
     mean=lambda c: 0.0 * c,
     var=lambda c: gamma(1.0 + 2.0 / c),
@@ -73,6 +86,7 @@ declare(
     (0.7, 2.0, 1.8),
     ends=POSITIVE,
     logpdf=lambda x, a, c: log(a) + log(c) + xlogy(a - 1.0, -expm1(-(x**c))) - x**c + xlogy(c - 1.0, x),
+    steep=True,
     logcdf=lambda x, a, c: a * log1m_exp(-(x**c)),
     ppf=lambda q, a, c: (-log1m_exp(log(q) / a)) ** (1.0 / c),
     isf=lambda q, a, c: (-log1m_exp(log1p(-q) / a)) ** (1.0 / c),
@@ -84,6 +98,7 @@ declare(
     ends=POSITIVE,
     rise=lambda b: b - 1.0,
     rest=lambda x, b: 1.0 + log(b) + x**b - exp(x**b),
+    steep=True,
     logsf=lambda x, b: -expm1(x**b),
     ppf=lambda q, b: log1p(-log1p(-q)) ** (1.0 / b),
     isf=lambda q, b: log1p(-log(q)) ** (1.0 / b),
@@ -199,6 +214,8 @@ declare(
     logpdf=lambda x, c, a, b: log(c) + xlogy(c - 1.0, x) - x**c - weibull_mass(a, b, c),
     logcdf=lambda x, c, a, b: weibull_mass(a, x, c) - weibull_mass(a, b, c),
     logsf=lambda x, c, a, b: weibull_mass(x, b, c) - weibull_mass(a, b, c),
-    cdf=lambda x, c, a, b: exp(weibull_mass(a, x, c) - weibull_mass(a, b, c)),
-    sf=lambda x, c, a, b: exp(weibull_mass(x, b, c) - weibull_mass(a, b, c)),
+    cdf=lambda x, c, a, b: risen_from(weibull_mass(a, x, c) - weibull_mass(a, b, c)),
+    sf=lambda x, c, a, b: risen_from(weibull_mass(x, b, c) - weibull_mass(a, b, c)),
+    ppf=lambda q, c, a, b: (a**c - log1p(q * expm1(a**c - b**c))) ** (1.0 / c),
+    isf=lambda q, c, a, b: (a**c - log(q + (1.0 - q) * exp(a**c - b**c))) ** (1.0 / c),
 )

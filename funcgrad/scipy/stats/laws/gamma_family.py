@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from funcgrad.numpy import exp, expm1, log, log1p, sign, sqrt, where
+from funcgrad.ops.elementwise.arithmetic import strong_zero_mul
+from funcgrad.ops.elementwise.identity import departure
 from funcgrad.scipy.special import (
     chdtr,
     chdtrc,
@@ -28,6 +30,7 @@ from funcgrad.scipy.stats.laws.parts import (
     LOG_2,
     LOG_PI,
     gamma_ratio,
+    on_either_side,
     rest_of_gammaln,
     rest_of_psi,
 )
@@ -126,6 +129,10 @@ declare(
 )
 
 
+LARGEST = 709.0
+"""Of what the exponential does not overflow."""
+
+
 def small(x: ArrayLike, c: ArrayLike) -> Array:
     """Whether ``exp(x)`` is so small that the incomplete gamma function is its leading power."""
     return x < -700.0 + 0.0 * c
@@ -138,14 +145,16 @@ declare(
     open_ends=True,
     logpdf=lambda x, c: c * x - exp(x) - gammaln(c),
     logcdf=lambda x, c: where(
-        small(x, c), c * x - gammaln(c + 1.0), log(gammainc(c, exp(where(small(x, c), 0.0, x))))
+        small(x, c),
+        c * x - gammaln(c + 1.0),
+        where(x > LARGEST, 0.0, log(gammainc(c, exp(where(small(x, c) | (x > LARGEST), 0.0, x))))),
     ),
     cdf=lambda x, c: where(
         small(x, c),
         exp(where(small(x, c), c * x - gammaln(c + 1.0), 0.0)),
-        gammainc(c, exp(where(small(x, c), 0.0, x))),
+        where(x > LARGEST, 1.0, gammainc(c, exp(where(small(x, c) | (x > LARGEST), 0.0, x)))),
     ),
-    sf=lambda x, c: gammaincc(c, exp(x)),
+    sf=lambda x, c: where(x > LARGEST, 0.0, gammaincc(c, exp(where(x > LARGEST, 0.0, x)))),
     entropy=log_gamma_entropy,
     mean=psi,
     var=lambda c: polygamma(1, c),
@@ -159,6 +168,7 @@ declare(
     valid=lambda a, c: (a > 0) & (abs(c) > 0),
     rise=lambda a, c: c * a - 1.0,
     rest=lambda x, a, c: log(abs(c)) - x**c - gammaln(a),
+    steep=True,
     cdf=lambda x, a, c: where(c > 0, gammainc(a, x**c), gammaincc(a, x**c)),
     sf=lambda x, a, c: where(c > 0, gammaincc(a, x**c), gammainc(a, x**c)),
     ppf=lambda q, a, c: where(c > 0, gammaincinv(a, q), gammainccinv(a, q)) ** (1.0 / c),
@@ -173,12 +183,15 @@ declare(
     (0.7, 1.6),
     open_ends=True,
     logpdf=lambda x, a: gamma_logpdf(abs(x), a) - LOG_2,
+    steep=True,
     cdf=lambda x, a: where(
         x > 0, 0.5 + 0.5 * gammainc(a, where(x > 0, x, 0.5)), 0.5 * gammaincc(a, where(x > 0, 0.5, -x))
     ),
     sf=lambda x, a: where(
         x > 0, 0.5 * gammaincc(a, where(x > 0, x, 0.5)), 0.5 + 0.5 * gammainc(a, where(x > 0, 0.5, -x))
     ),
+    ppf=lambda q, a: on_either_side(q, lambda p: gammainccinv(a, p)),
+    isf=lambda q, a: -on_either_side(q, lambda p: gammainccinv(a, p)),
     entropy=lambda a: gamma_entropy(a) + LOG_2,
     mean=lambda a: 0.0 * a,
     var=lambda a: a * (a + 1.0),
@@ -237,11 +250,21 @@ def gennorm_quantile(q: ArrayLike, beta: ArrayLike) -> Array:
     return where(centre, (2.0 * q - 1.0) * gamma(1.0 + 1.0 / beta), sign(away - 0.5) * size)
 
 
+def power_of_size(x: ArrayLike, beta: ArrayLike) -> Array:
+    """``|x|**beta``, at 0 with the curvature of the power: 2 for a square, infinite between 1 and 2."""
+    centre = x == 0.0
+    around = departure(where(centre, x, 0.0))
+    curvature = where(beta == 2.0, 1.0, where((beta > 1.0) & (beta < 2.0), INF, 0.0))
+    at_centre = strong_zero_mul(around, strong_zero_mul(around, curvature))
+    return where(centre, at_centre, abs(where(centre, 1.0, x)) ** beta)
+
+
 declare(
     "gennorm",
     "The generalised normal distribution: ``exp(-|x|**beta)``.",
     (0.7, 1.6),
-    logpdf=lambda x, beta: log(0.5 * beta) - gammaln(1.0 / beta) - abs(x) ** beta,
+    logpdf=lambda x, beta: log(0.5 * beta) - gammaln(1.0 / beta) - power_of_size(x, beta),
+    steep=True,
     cdf=lambda x, beta: where(x > 0, 1.0 - 0.5 * power_tail(x, beta), 0.5 * power_tail(x, beta)),
     sf=lambda x, beta: where(x > 0, 0.5 * power_tail(x, beta), 1.0 - 0.5 * power_tail(x, beta)),
     ppf=gennorm_quantile,
@@ -256,6 +279,7 @@ declare(
     (0.7, 1.6),
     ends=POSITIVE,
     logpdf=lambda x, beta: log(beta) - gammaln(1.0 / beta) - x**beta,
+    steep=True,
     cdf=lambda x, beta: gammainc(1.0 / beta, x**beta),
     sf=lambda x, beta: gammaincc(1.0 / beta, x**beta),
     ppf=lambda q, beta: gammaincinv(1.0 / beta, q) ** (1.0 / beta),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from funcgrad.numpy import exp, log, log1p, where
 from funcgrad.ops.specials.exprel import exprel
@@ -29,6 +30,20 @@ def log_normal_density(x: ArrayLike) -> Array:
 def magnitude(x: ArrayLike) -> Array:
     """``abs(x)``, at 0 with the derivative from below: for tails that are ``x > 0`` and the others."""
     return where(x > 0, x, -x)
+
+
+def on_either_side(q: ArrayLike, size: Callable[[Array], Array]) -> Array:
+    """The quantile of a symmetric law, from the size that belongs to the probability of being larger."""
+    right = q > 0.5
+    found = size(2.0 * where(right, 1.0 - q, q))
+    return where(right, found, -found)
+
+
+def log1p_power(x: ArrayLike, c: ArrayLike) -> Array:
+    """``log(1 + x**c)`` for numbers from 0 on, also where the power overflows."""
+    large = x > 1.0
+    near, far = where(large, 1.0, x), where(large, x, 1.0)
+    return where(large, c * log(far) + log1p(far ** (-c)), log1p(near**c))
 
 
 def log1p_ratio(x: ArrayLike, c: ArrayLike) -> Array:
