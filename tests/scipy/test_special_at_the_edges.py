@@ -183,6 +183,16 @@ EDGES: list[tuple[Function, tuple[float, ...], Any, Any]] = [
     *((f, (x,), [NAN], [[NAN]]) for f in (special.sindg, special.cosdg, special.tandg) for x in (INF, -INF)),
     *((lambda x, k=k: special.fresnel(x)[k], (INF,), [NAN], [[NAN]]) for k in (0, 1)),
     (special.rgamma, (-INF,), [NAN], [[NAN]]),
+    # Logarithmic ends, whose formulas are differences of infinities.
+    (special.ellipk, (1.0,), [INF], [[INF]]),
+    (special.ellipkm1, (0.0,), [-INF], [[INF]]),
+    (special.ellipe, (1.0,), [-INF], [[-INF]]),
+    (special.y0, (0.0,), [INF], [[-INF]]),
+    # Elementary ones: at rest far away, and a root of 0 that falls by its exponent.
+    *((f, (x,), [0.0], [[0.0]]) for f in (np.arctan, np.arcsinh, np.cbrt) for x in (INF, -INF)),
+    *((np.hypot, (x, 2.0), [np.sign(x), 0.0], [[0, 0], [0, 0]]) for x in (INF, -INF)),
+    *((np.arctan2, at, [0.0, 0.0], [[0, 0], [0, 0]]) for at in ((INF, 2.0), (-1.0, INF))),
+    *((np.power, (0.0, n), [INF, 0.0], [[-INF, -INF], [-INF, 0]]) for n in (0.3, 0.5)),
 ]
 """First and second derivatives; None where this table does not say."""
 

@@ -54,6 +54,7 @@ NEAR_AN_END: list[tuple[Function, tuple[float, ...], str, Function]] = [
     (stats.truncweibull_min.ppf, (1e-30, 1.8, 0.3, 2.4), "  ab", lambda q, c, a, b: a + 0 * q),
     (stats.truncweibull_min.isf, (1e-30, 1.8, 0.3, 2.4), "  ab", lambda q, c, a, b: b + 0 * q),
     (stats.truncnorm.ppf, (1e-30, -0.4, 1.9), " ab", lambda q, a, b: a + 0 * q),
+    (stats.truncnorm.ppf, (1e-30, -0.148, 0.703), " ab", lambda q, a, b: a + 0 * q),
     (stats.truncnorm.isf, (1e-30, -0.148, 0.703), " ab", lambda q, a, b: b + 0 * q),
 ]
 """Where 1 less a number, or the number itself, has no digits left; what moves, and the exact values."""

@@ -10,10 +10,11 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.lazy import ComposedUfunc
-from funcgrad.ops.elementwise.arithmetic import NegativePowerError, div, mul, neg, strong_zero_mul, sub
-from funcgrad.ops.elementwise.comparison import equal, greater, greater_equal
+from funcgrad.ops.elementwise.arithmetic import NegativePowerError, add, div, mul, neg, strong_zero_mul, sub
+from funcgrad.ops.elementwise.comparison import equal, greater, greater_equal, isinf, less
 from funcgrad.ops.elementwise.elementary import log
 from funcgrad.ops.elementwise.identity import departure
+from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.magnitude import hypot, zero_where
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.elementwise.special import sigmoid
@@ -55,10 +56,18 @@ class Pow(Binary):
         x, y = primals
         if i == 0:
             # Exactly 0 for y = 0, and its own derivative by y is still x**(y-1) there.
-            return strong_zero_mul(y, falling_pow(x, sub(y, 1.0)))
+            slope = strong_zero_mul(y, falling_pow(x, sub(y, 1.0)))
+            rooted = aval_of(slope).dtype.kind == "f" and aval_of(y).inexact
+            return self.rooted(x, y, slope) if rooted else slope
         of_zero = self.resting(x, y)
         found = mul(out, log(where(of_zero, 1.0, x)))
         return found if aval_of(found).dtype.kind == "c" else where(of_zero, steep(x, y), found)
+
+    def rooted(self, x: Array, y: Array, slope: Array) -> Array:
+        """The slope by x, infinite where a root of 0 is taken; y falls from it, and x does."""
+        root = logical_and(equal(x, 0.0), logical_and(greater(y, 0.0), less(y, 1.0)))
+        falls = strong_zero_mul(departure(add(x, y)), math.inf)
+        return where(root, sub(math.inf, falls), slope)
 
     def resting(self, x: Array, y: Array) -> Array:
         """Where the derivative by y is 0 because x is; a complex y has none at x = 0, unless it is 0."""
@@ -102,7 +111,10 @@ def steep(x: Array, y: Array) -> Array:
 
 
 class Arctan2(Binary):
-    """The angle of the point (x, y), given as ``arctan2(y, x)``. Its derivative at (0, 0) is 0."""
+    """The angle of the point (x, y), given as ``arctan2(y, x)``.
+
+    Its derivative at (0, 0) is 0, and so it is where a number is infinite.
+    """
 
     name = "arctan2"
     ufunc = np.arctan2
@@ -113,8 +125,9 @@ class Arctan2(Binary):
     def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
         y, x = primals
         radius = hypot(x, y)
-        slope = div(div(x if i == 0 else neg(y), radius), radius)
-        return zero_where(equal(radius, 0.0), slope)
+        rests = logical_or(equal(radius, 0.0), isinf(radius))
+        at = where(rests, 1.0, radius)
+        return zero_where(rests, div(div(x if i == 0 else neg(y), at), at))
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

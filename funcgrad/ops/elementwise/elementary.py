@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from funcgrad.ops.elementwise.arithmetic import strong_product
+from funcgrad.ops.elementwise.comparison import isinf
 from funcgrad.ops.elementwise.magnitude import hypot
+from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
 from funcgrad.ops.native import analytic
 from funcgrad.ops.rows import unary
@@ -91,7 +93,9 @@ def sqrt(x: Array, out: Array) -> Array:
 @unary(np.cbrt, native="cbrt({0})", cost=15, kinds="f", samples=ON_POSITIVE)
 def cbrt(x: Array, out: Array) -> Array:
     """Cube root."""
-    return (1.0 / 3.0) / (out * out)
+    far = isinf(x)
+    root = where(far, 1.0, out)
+    return where(far, 0.0, (1.0 / 3.0) / (root * root))
 
 
 @unary(np.sin, native=analytic("sin"), cost=15, samples=EVERYWHERE)
@@ -132,10 +136,21 @@ def arccos(x: Array, out: Array) -> Array:
     return -1.0 / sqrt(unit_gap(x))
 
 
+def bell(x: Array) -> Array:
+    """``1 / (1 + x * x)``."""
+    return 1.0 / (x * x + 1.0)
+
+
+@unary(bell, native="{operand}(1) / ({0} * {0} + {operand}(1))", cost=5, samples=EVERYWHERE)
+def arctan_slope(x: Array, out: Array) -> Array:
+    """``1 / (1 + x * x)``, which comes to rest where x is infinite."""
+    return -2.0 * out * strong_product(out, x)
+
+
 @unary(np.arctan, native="arctan({0})", cost=15, samples=EVERYWHERE)
 def arctan(x: Array, out: Array) -> Array:
     """Inverse tangent, in radians."""
-    return 1.0 / (x * x + 1.0)
+    return arctan_slope(x)
 
 
 @unary(np.sinh, native="sinh({0})", cost=15, samples=EVERYWHERE)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.ops.elementwise.arithmetic import div, mul
-from funcgrad.ops.elementwise.comparison import equal, isinf
+from funcgrad.ops.elementwise.comparison import equal, isfinite, isinf
 from funcgrad.ops.elementwise.complexes import conj, imag, make_complex, real, zero_of
+from funcgrad.ops.elementwise.logic import logical_and
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Binary, Unary, aval
 from funcgrad.ops.native import by_kind
@@ -118,7 +119,10 @@ class CopySign(Binary):
 
 
 class Hypot(Binary):
-    """``sqrt(x*x + y*y)`` without overflow. Its derivative at (0, 0) is 0."""
+    """``sqrt(x*x + y*y)`` without overflow. Its derivative at (0, 0) is 0.
+
+    Where one number is infinite, the result moves with it, and not with the other.
+    """
 
     name = "hypot"
     ufunc = np.hypot
@@ -127,7 +131,10 @@ class Hypot(Binary):
     kinds = "f"
 
     def partial(self, i: int, primals: Sequence[Any], out: Array) -> Array:
-        return zero_where(equal(out, 0.0), div(primals[i], out))
+        x, other = primals[i], primals[1 - i]
+        far = logical_and(isinf(x), isfinite(other))
+        share = div(where(far, sign(x), x), where(far, 1.0, out))
+        return zero_where(equal(out, 0.0), share)
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

@@ -6,6 +6,7 @@ Formulas: DLMF 10.6, 10.29, 10.51, 9.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
 from funcgrad.ops.specials.gamma import rgamma
 from funcgrad.ops.specials.powers import power
-from funcgrad.ops.specials.table import Composition, LazyResult, Partial, Special, define
+from funcgrad.ops.specials.table import Composition, LazyResult, Partial, Special, define, infinitely
 from funcgrad.types import Anything, Array, ArrayLike
 
 ORDER = "the order"
@@ -109,8 +110,10 @@ def y0_by_x(out: Array, x: Array) -> Array:
 
 
 def y1_by_x(out: Array, x: Array) -> Array:
-    """``(y0(x) - y2(x)) / 2``."""
-    return 0.5 * (y0(x) - yv(2.0, x))
+    """``(y0(x) - y2(x)) / 2``, whose infinities would cancel at 0."""
+    pole = equal(x, 0.0)
+    at = where(pole, 1.0, x)
+    return where(pole, math.inf - infinitely(x), 0.5 * (y0(at) - yv(2.0, at)))
 
 
 def i0_by_x(out: Array, x: Array) -> Array:

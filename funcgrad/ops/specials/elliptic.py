@@ -14,14 +14,14 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.elementwise.arithmetic import strong_product
-from funcgrad.ops.elementwise.comparison import less, less_equal
+from funcgrad.ops.elementwise.comparison import equal, less, less_equal
 from funcgrad.ops.elementwise.elementary import cos, sin, sqrt
 from funcgrad.ops.elementwise.logic import logical_and, logical_or
 from funcgrad.ops.elementwise.magnitude import absolute
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import Binary
 from funcgrad.ops.specials.hypergeometric import hyp2f1
-from funcgrad.ops.specials.table import Evaluated, define
+from funcgrad.ops.specials.table import Evaluated, define, infinitely
 from funcgrad.tracing.samples import Sample, uniform
 from funcgrad.types import Array, UfuncLike
 
@@ -101,26 +101,29 @@ class EllipticByParameter(Binary):
 
 
 def ellipk_by_m(out: Array, m: Array) -> Array:
-    """``(E / (1 - m) - K) / (2 m)``, near 0 ``pi/8 2F1(3/2, 3/2; 2; m)``."""
-    near = less(absolute(m), NEAR)
-    far = where(near, 0.5, m)
+    """``(E / (1 - m) - K) / (2 m)``, near 0 ``pi/8 2F1(3/2, 3/2; 2; m)``, and infinite at 1."""
+    near, pole = less(absolute(m), NEAR), equal(m, 1.0)
+    far = where(logical_or(near, pole), 0.5, m)
     usual = (ellipe(far) / (1.0 - far) - ellipk(far)) / (2.0 * far)
+    usual = where(pole, math.inf + infinitely(m), usual)
     return where(near, math.pi / 8.0 * hyp2f1(1.5, 1.5, 2.0, where(near, m, 0.0)), usual)
 
 
 def ellipkm1_by_p(out: Array, p: Array) -> Array:
     """That of ``K(1 - p)``."""
-    near = less(absolute(1.0 - p), NEAR)
-    far = where(near, 0.5, p)
+    near, pole = less(absolute(1.0 - p), NEAR), equal(p, 0.0)
+    far = where(logical_or(near, pole), 0.5, p)
     usual = (ellipe(1.0 - far) / far - ellipkm1(far)) / (2.0 * (1.0 - far))
+    usual = where(pole, math.inf - infinitely(p), usual)
     return -where(near, math.pi / 8.0 * hyp2f1(1.5, 1.5, 2.0, where(near, 1.0 - p, 0.0)), usual)
 
 
 def ellipe_by_m(out: Array, m: Array) -> Array:
-    """``(E - K) / (2 m)``, near 0 ``-pi/8 2F1(1/2, 3/2; 2; m)``."""
-    near = less(absolute(m), NEAR)
-    far = where(near, 0.5, m)
+    """``(E - K) / (2 m)``, near 0 ``-pi/8 2F1(1/2, 3/2; 2; m)``, and minus infinity at 1."""
+    near, end = less(absolute(m), NEAR), equal(m, 1.0)
+    far = where(logical_or(near, end), 0.5, m)
     usual = (ellipe(far) - ellipk(far)) / (2.0 * far)
+    usual = where(end, -math.inf - infinitely(m), usual)
     return where(near, -math.pi / 8.0 * hyp2f1(0.5, 1.5, 2.0, where(near, m, 0.0)), usual)
 
 

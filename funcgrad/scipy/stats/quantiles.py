@@ -16,6 +16,9 @@ from funcgrad.scipy.stats.law import Law
 from funcgrad.scipy.stats.moving import value_that_moves
 from funcgrad.types import Array
 
+ROUNDING = 4e-16
+"""How far from an end, of which it is a part, a number may be that is rounded to it."""
+
 
 def tangent(law: Law, method: str, out: Array, operands: Sequence[Any], dots: Sequence[Any]) -> Array:
     """By implicit differentiation of ``F(x, shapes) = q``."""
@@ -41,7 +44,8 @@ def with_the_ends(law: Law, out: Array, shapes: Sequence[Any], dots: Sequence[An
     if isinstance(law.ends, tuple):
         return usual
     (low, high), (low_dot, high_dot) = jvp(law.support, tuple(shapes), tuple(dots))
-    return where(out <= low, low_dot, where(out >= high, high_dot, usual))
+    first, last = low + ROUNDING * abs(low), high - ROUNDING * abs(high)
+    return where(out <= first, low_dot, where(out >= last, high_dot, usual))
 
 
 quantile = value_that_moves(tangent)

@@ -214,8 +214,8 @@ declare(
     logpdf=lambda x, c, a, b: log(c) + xlogy(c - 1.0, x) - x**c - weibull_mass(a, b, c),
     logcdf=lambda x, c, a, b: weibull_mass(a, x, c) - weibull_mass(a, b, c),
     logsf=lambda x, c, a, b: weibull_mass(x, b, c) - weibull_mass(a, b, c),
-    cdf=lambda x, c, a, b: risen_from(weibull_mass(a, x, c) - weibull_mass(a, b, c)),
-    sf=lambda x, c, a, b: risen_from(weibull_mass(x, b, c) - weibull_mass(a, b, c)),
+    cdf=lambda x, c, a, b: exp(weibull_mass(a, x, c) - weibull_mass(a, b, c)),
+    sf=lambda x, c, a, b: exp(weibull_mass(x, b, c) - weibull_mass(a, b, c)),
     ppf=lambda q, c, a, b: (a**c - log1p(q * expm1(a**c - b**c))) ** (1.0 / c),
     isf=lambda q, c, a, b: (a**c - log(q + (1.0 - q) * exp(a**c - b**c))) ** (1.0 / c),
 )

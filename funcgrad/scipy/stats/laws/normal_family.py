@@ -10,7 +10,7 @@ from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.numpy import arcsinh, cosh, exp, expm1, log, log1p, sinh, sqrt, where
 from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.special import erf, erfc, erfcinv, erfinv, expit, k1e, log_ndtr, logit, ndtr, ndtri
-from funcgrad.scipy.stats.law import declare, risen_from
+from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import (
     EULER,
     HALF_LOG_TAU,
@@ -164,8 +164,8 @@ declare(
     logpdf=lambda x, a, b: log_normal_density(x) - log_normal_mass(a, b),
     logcdf=lambda x, a, b: log_normal_mass(a, x) - log_normal_mass(a, b),
     logsf=lambda x, a, b: log_normal_mass(x, b) - log_normal_mass(a, b),
-    cdf=lambda x, a, b: risen_from(log_normal_mass(a, x) - log_normal_mass(a, b)),
-    sf=lambda x, a, b: risen_from(log_normal_mass(x, b) - log_normal_mass(a, b)),
+    cdf=lambda x, a, b: exp(log_normal_mass(a, x) - log_normal_mass(a, b)),
+    sf=lambda x, a, b: exp(log_normal_mass(x, b) - log_normal_mass(a, b)),
     entropy=lambda a, b: (
         HALF_LOG_TAU
         + 0.5
