@@ -7,6 +7,7 @@ import ast
 import ctypes
 import decimal
 import fractions
+import hashlib
 import io
 import json
 import marshal
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.stats
 
 import funcgrad as fg
 from funcgrad.errors import FuncgradError
@@ -61,6 +63,12 @@ CLOSED: dict[str, Door] = {
     "ctypes array": lambda y: (ctypes.c_double * 3)(*y)[0] * y[1],
     "json.dumps(default=float)": lambda y: json.loads(json.dumps([y[0]], default=float))[0] * y[1],
     "sqlite3": lambda y: sqlite3.connect(":memory:").execute("select ?", (y[0],)).fetchone()[0] * y[1],
+    "random.Random().seed": lambda y: random.Random().seed(y[0]) or y[1],
+    "create_decimal_from_float": lambda y: decimal.Context().create_decimal_from_float(y[0]) and y[1],
+    "hashlib.md5": lambda y: hashlib.md5(y).digest() and y[1],
+    "y.__array_interface__": lambda y: y.__array_interface__ and y[1],
+    "as_ctypes": lambda y: np.ctypeslib.as_ctypes(y) and y[1],
+    "fused types": lambda y: scipy.stats._stats._weightedrankedtau(y, y, None, None, True) * y[1],
     "random.Random(t)": lambda y: random.Random(y[0]).random() * y[1],
     "class F(float)": lambda y: type("F", (float,), {})(y[0]) * y[1],
     "float.__add__": lambda y: float.__add__(y[0], 1.0) * y[1],

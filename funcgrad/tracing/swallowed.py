@@ -8,16 +8,15 @@ transforms raise it in place of an error that came from it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from funcgrad.errors import ConcretizationError, DtypeError, FuncgradError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location_of
 from funcgrad.tracing.callers import asked_function, running_instruction
+from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.refusals import named_in_scipy, named_taker
 from funcgrad.types import Anything
-
-if TYPE_CHECKING:
-    from funcgrad.tracing.recorder import Recorder
 
 
 def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
@@ -32,8 +31,7 @@ def real_error(error: Exception, recorder: Recorder) -> FuncgradError | None:
         return cause
     if isinstance(error, TypeError | ValueError | NotImplementedError) and speaks_of_objects(str(error)):
         return about_objects(error)
-    named = not isinstance(error, FuncgradError | AttributeError) and _TRACER.search(str(error))
-    if named or (isinstance(error, UNREADABLE) and is_strict(called_at(error))):
+    if takes_no_traced(error):
         return about_tracer(error)
     return about_keyword(error) if isinstance(error, TypeError) else None
 
@@ -70,6 +68,43 @@ STRICT_TAKERS = frozenset(
     ]
 )
 """What takes no traced numbers and does not say what it was given; ``f"{t}"`` is the name of one."""
+
+
+_WORDS = re.compile(
+    r"^(The only supported seed types are|argument must be int or float$|No matching signature found$"
+    r"|object supporting the buffer API required$)"
+)
+"""What `random`, `decimal`, Cython (of several dtypes) and `hashlib` say of what they cannot read."""
+_MEMORY = frozenset(["__array_interface__", "__array_struct__"])
+"""By what code asks for the memory of an array."""
+_ORDERED = "bins must increase monotonically"
+"""What pandas says of bins that it cannot compare, too."""
+
+
+def takes_no_traced(error: Exception) -> bool:
+    """Whether an error says that code, which does not know traced values, was given one."""
+    words = str(error)
+    if isinstance(error, FuncgradError):
+        return False
+    if isinstance(error, AttributeError):
+        return words in _MEMORY
+    if not isinstance(error, UNREADABLE):
+        return _TRACER.search(words) is not None
+    known = _TRACER.search(words) or _WORDS.search(words) or is_strict(called_at(error))
+    return bool(known) or (_ORDERED in words and was_given_traced(error))
+
+
+def was_given_traced(error: Exception) -> bool:
+    """Whether a traced value stands in a list that a package's code was working on."""
+    entry = error.__traceback__
+    while entry is not None:
+        if is_library_code(entry.tb_frame.f_code):
+            for value in entry.tb_frame.f_locals.values():
+                listed = isinstance(value, list | tuple) or getattr(value, "dtype", None) == np.dtype(object)
+                if listed and recorder_of(list(value)) is not None:
+                    return True
+        entry = entry.tb_next
+    return False
 
 
 def is_strict(function: Anything) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy import exp, floor, log, sqrt, where
+from funcgrad.numpy import exp, floor, isinf, log, sqrt, where
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.random.values_of_laws import LawValue
@@ -220,9 +220,10 @@ class Distribution:
         inner = y if outside is None else where(outside, inner_point(low, high, self.law.discrete), y)
         found = formula(inner, *at.shapes) if not at.rises() else at.risen(kind, inner, point)
         none = OUTSIDE[kind]
-        if not self.law.discrete:
-            # Where there is no density a point counts as outside: slopes would be products of infinities.
-            found = by_scale(kind, where(found == none, none, found), at.scale)
+        # Where there is no density a point counts as outside: slopes would be products of infinities. A count
+        # is possible all the same, with another probability of success.
+        gone = isinf(y) if self.law.discrete else found == none
+        found = by_scale(kind, where(gone, none, found), at.scale)
         if outside is not None and at.admissible is not True:
             outside = np.logical_and(outside, at.admissible)
         return found if outside is None else where(outside, none, found)

@@ -93,7 +93,7 @@ declare(
     ends=(0.0, 1.0),
     valid=share,
     logpdf=lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p),
-    pdf=lambda k, p: where(k >= 1, p, 1.0 - p),
+    pdf=lambda k, p: where(k >= 1, p, 1.0 - p) + 0.0 * k,
     cdf=lambda k, p: where(k >= 1, 1.0, 1.0 - p + 0.0 * k),
     sf=lambda k, p: where(k >= 1, 0.0, p + 0.0 * k),
     entropy=lambda p: entr(p) + entr(1.0 - p),
