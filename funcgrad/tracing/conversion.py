@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.errors import ConcretizationError, FuncgradError
+from funcgrad.ir.avals import Aval
 from funcgrad.later import Later
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import Use, called_function, called_method, formats, read_back, use_of
@@ -33,6 +34,17 @@ refusals = Later("funcgrad.tracing.refusals")
 
 _KEEPERS = frozenset({"fill", "itemset", "put", "__setitem__"})
 """Methods of an array that store the number they are given."""
+
+
+_PYTHONS = {"f": float, "i": int, "c": complex, "b": bool}
+
+
+def stood_for(aval: Aval) -> type:
+    """The type of the array or number that a traced value stands for."""
+    if aval.shape:
+        return np.ndarray
+    kind: type = _PYTHONS[aval.dtype.kind] if aval.weak else aval.dtype.type
+    return kind
 
 
 def noted(decide: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.tracing.conversion import stood_for
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
-
-_PYTHONS = {"f": float, "i": int, "c": complex, "b": bool}
 
 
 def plain_type(x: object, *more: Anything) -> type:
@@ -25,9 +24,7 @@ def plain_type(x: object, *more: Anything) -> type:
         return np.ndarray
     if type(x) is not Tracer:
         return builtins.type(x)
-    if x.aval.shape:
-        return np.ndarray
-    return _PYTHONS[x.aval.dtype.kind] if x.aval.weak else x.aval.dtype.type
+    return stood_for(x.aval)
 
 
 def is_instance(x: object, kinds: type | tuple[type, ...]) -> bool:

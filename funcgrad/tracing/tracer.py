@@ -7,9 +7,11 @@ of each operation serves ``fg.numpy.f``, ``np.f(tracer)`` and the method. Knows 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from sys import _getframe
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, cast
 
 from funcgrad.errors import ConcretizationError, TracedBranchError, UnsupportedFunctionError
 from funcgrad.ir.avals import Aval, Shape
@@ -17,7 +19,7 @@ from funcgrad.later import Later
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.callers import compares_elements
 from funcgrad.tracing.constants import compares_varying
-from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of, text_of
+from funcgrad.tracing.conversion import array_of, integer_of, number_of, python_value_of, stood_for, text_of
 from funcgrad.tracing.reading import READER, Unguarded
 from funcgrad.types import Anything, Array, DTypeLike
 
@@ -29,6 +31,16 @@ if TYPE_CHECKING:
 
 # What is refused, and in which words.
 refusals = Later("funcgrad.tracing.refusals")
+
+
+def chosen_by_kind(x: object) -> None:
+    """A function of which there are others for other kinds of values."""
+
+
+CHOOSES = cast(FunctionType, functools.singledispatch(chosen_by_kind)).__code__
+_METHOD = functools.singledispatchmethod(chosen_by_kind).__get__(None)
+CHOOSES_METHOD = getattr(_METHOD, "__code__", None) or type(_METHOD).__call__.__code__
+"""The code that asks for the class of an argument, by which it chooses."""
 
 SEARCHES = "scipy.optimize._optimize"
 """The module of SciPy's searches that are Python: they compare values, and end at one that they tried."""
@@ -74,6 +86,12 @@ class Tracer(TracerMemory):
         self.aval = aval
         self._view = None
         self._alias = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """What it is; to `functools.singledispatch` what it stands for, by which that chooses a function."""
+        asks = _getframe(1).f_code
+        return stood_for(self.aval) if asks is CHOOSES or asks is CHOOSES_METHOD else Tracer
 
     # -- what an array knows without its data ----------------------------------------------------------
 

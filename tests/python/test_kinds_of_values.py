@@ -53,6 +53,16 @@ class Scaling:
         return v * self.k
 
 
+def test_functions_chosen_by_kind_are_right_where_code_is_left_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The default was chosen without a word, for `singledispatch` asks for the class of what it is given."""
+    monkeypatch.setenv("FUNCGRAD_CONSTRUCTORS", "0")
+    np.testing.assert_array_equal(fg.grad(lambda x: doubled(x[0]) + doubled(x))(X), [8.0, 5.0, 5.0])
+    assert fg.grad(lambda x: Scaling().scaled(x))(0.7) == 2.0
+    assert fg.jit(lambda x: doubled(x) + 0.0, control_flow=False)(X) == 5.0 * X.sum()
+
+
 @runtime_checkable
 class Shaped(Protocol):
     shape: Any
