@@ -197,6 +197,25 @@ def test_certain_counts_move_with_their_probability(
             np.testing.assert_allclose(way, wanted, atol=1e-12)
 
 
+def test_draws_that_never_happen_move_with_their_probability() -> None:
+    """``3 p (1 - p)**2`` and so on; forwards it was NaN."""
+    for k, wanted in (([1, 2], 3.0), ([0, 3], -3.0), ([2, 1], 0.0)):
+        f = lambda p, k=k: fg.scipy.stats.multinomial.pmf(k, 3, fg.numpy.array([p, 1.0 - p]))  # noqa: E731
+        for way in (fg.grad(f), fg.jacfwd(f)):
+            np.testing.assert_allclose(way(0.0), wanted, rtol=1e-12)
+
+
+def test_a_uniform_angle_gathers_as_its_concentration_grows_from_nothing() -> None:
+    """The slope of the log-density by kappa at 0 is ``cos(x)``; it was ``cos(x) - 1``."""
+    law = fg.scipy.stats.vonmises_line
+    for way in (fg.grad, fg.jacfwd):
+        np.testing.assert_allclose(way(lambda k: law.logpdf(0.3, k))(0.0), np.cos(0.3), rtol=1e-12)
+        slope = way(lambda k: law.cdf(0.3, k))(0.0)
+        np.testing.assert_allclose(slope, np.sin(0.3) / (2.0 * np.pi), rtol=1e-9)
+        np.testing.assert_allclose(way(law.entropy)(0.0), 0.0, atol=1e-15)
+    np.testing.assert_allclose(fg.grad(fg.grad(lambda k: law.logpdf(0.3, k)))(0.0), -0.5, rtol=1e-12)
+
+
 def test_twice_where_a_count_is_certain() -> None:
     """``3 p (1 - p)**2`` and ``3 p**2 (1 - p)`` at p = 0."""
     for k, wanted in ((1.0, -12.0), (2.0, 6.0)):

@@ -494,15 +494,27 @@ class Multinomial(Multivariate):
         """
         if not traced(x, n, p):
             return self._scipys.logpmf(x, n, p)
-        k, n, p = floating(x), floating(n), completed(p)
-        whole = fnp.logical_and(fnp.all(fnp.logical_and(k >= 0, fnp.floor(k) == k), -1), fnp.sum(k, -1) == n)
-        safe = fnp.where(whole[..., None], k, 0.0)
-        found = gammaln(n + 1.0) + fnp.sum(xlogy(safe, p) - gammaln(safe + 1.0), -1)
-        return fnp.where(whole, found, -np.inf)
+        whole, k = self._counts(x, n)
+        return fnp.where(whole, log_of_multinomial(k, floating(n), k, completed(p)), -np.inf)
+
+    def _counts(self, x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
+        """Whether they are counts that add up to n, and the counts, 0 where they are not."""
+        k = floating(x)
+        counts = fnp.all(fnp.logical_and(k >= 0, fnp.floor(k) == k), -1)
+        whole = fnp.logical_and(counts, fnp.sum(k, -1) == floating(n))
+        return whole, fnp.where(whole[..., None], k, 0.0)
 
     def pmf(self, x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
         """The probability of counts."""
-        return fnp.exp(self.logpmf(x, n, p)) if traced(x, n, p) else self._scipys.pmf(x, n, p)
+        if not traced(x, n, p):
+            return self._scipys.pmf(x, n, p)
+        whole, k = self._counts(x, n)
+        p = completed(p)
+        # What never happens does so with the next p: by powers, for its logarithm is infinite.
+        never = p == 0.0
+        powers = fnp.where(never, fnp.where(never, p, 1.0) ** k, 1.0)
+        others = log_of_multinomial(k, floating(n), fnp.where(never, 0.0, k), fnp.where(never, 1.0, p))
+        return fnp.where(whole, fnp.exp(others) * fnp.prod(powers, -1), 0.0)
 
     def mean(self, n: ArrayLike, p: ArrayLike) -> Array:
         """The mean of each count."""
@@ -515,6 +527,11 @@ class Multinomial(Multivariate):
         share = completed(p)
         each = share[..., None] * (np.eye(shape_of(share)[-1]) - share[..., None, :])
         return floating(n)[..., None, None] * each
+
+
+def log_of_multinomial(k: Array, n: Array, exponents: Array, p: Array) -> Array:
+    """The logarithm of ``n! / prod(k!) prod(p**exponents)``."""
+    return gammaln(n + 1.0) + fnp.sum(xlogy(exponents, p) - gammaln(k + 1.0), -1)
 
 
 def completed(p: ArrayLike) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from funcgrad.numpy import arcsin, arctan, cos, exp, expm1, log, log1p, logical_not, sin, sqrt, tan, where
-from funcgrad.scipy.special import cosm1, i0e, i1e
+from funcgrad.scipy.special import cosm1, i0, i0e, i1e
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import LOG_2
 from funcgrad.types import Array, ArrayLike
@@ -210,14 +210,20 @@ declare(
 )
 
 
+def log_i0e(kappa: ArrayLike) -> Array:
+    """``log(i0e(kappa))`` for numbers from 0 on: that of ``exp(-|kappa|)`` has no slope at 0, this has."""
+    near = kappa < 1.0
+    return where(near, log(i0(where(near, kappa, 0.0))) - kappa, log(i0e(where(near, 1.0, kappa))))
+
+
 def von_mises_logpdf(x: ArrayLike, kappa: ArrayLike) -> Array:
     """``kappa (cos(x) - 1) - log(2 pi i0e(kappa))``."""
-    return kappa * cosm1(x) - LOG_TAU - log(i0e(kappa))
+    return kappa * cosm1(x) - LOG_TAU - log_i0e(kappa)
 
 
 def von_mises_entropy(kappa: ArrayLike) -> Array:
     """Of the circular distribution."""
-    return kappa - kappa * i1e(kappa) / i0e(kappa) + LOG_TAU + log(i0e(kappa))
+    return kappa - kappa * i1e(kappa) / i0e(kappa) + LOG_TAU + log_i0e(kappa)
 
 
 declare(
