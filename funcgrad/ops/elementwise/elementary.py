@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from funcgrad.ir.avals import Aval
 from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.elementwise.comparison import isinf
 from funcgrad.ops.elementwise.magnitude import hypot
@@ -141,7 +143,18 @@ def bell(x: Array) -> Array:
     return 1.0 / (x * x + 1.0)
 
 
-@unary(bell, native="{operand}(1) / ({0} * {0} + {operand}(1))", cost=5, samples=EVERYWHERE)
+def bell_text(names: Sequence[str], avals: Sequence[Aval]) -> str:
+    """The same as source."""
+    return f"1.0 / ({names[0]} * {names[0]} + 1.0)"
+
+
+@unary(
+    bell,
+    native="{operand}(1) / ({0} * {0} + {operand}(1))",
+    cost=5,
+    samples=EVERYWHERE,
+    expression=bell_text,
+)
 def arctan_slope(x: Array, out: Array) -> Array:
     """``1 / (1 + x * x)``, which comes to rest where x is infinite."""
     return -2.0 * out * strong_product(out, x)
