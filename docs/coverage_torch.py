@@ -78,6 +78,10 @@ def callables(place: Any) -> list[str]:
             "typing_extensions",
             "collections",
             "contextlib",
+            "copy",
+            "enum",
+            "functools",
+            "_bisect",
             "weakref",
         )
         if callable(value) and not borrowed and not isinstance(value, type(json)):

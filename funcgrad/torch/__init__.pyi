@@ -14,6 +14,7 @@ from funcgrad.torch import amp as amp
 from funcgrad.torch import autograd as autograd
 from funcgrad.torch import backends as backends
 from funcgrad.torch import compiler as compiler
+from funcgrad.torch import cpu as cpu
 from funcgrad.torch import cuda as cuda
 from funcgrad.torch import distributions as distributions
 from funcgrad.torch import fft as fft
@@ -33,6 +34,7 @@ from funcgrad.torch import testing as testing
 from funcgrad.torch import utils as utils
 from funcgrad.torch import version as version
 from funcgrad.torch import xpu as xpu
+from funcgrad.torch.accelerator import get_device_module as get_device_module
 from funcgrad.torch.amp import GradScaler as GradScaler
 from funcgrad.torch.amp import autocast as autocast
 from funcgrad.torch.compiler import compile as compile
@@ -308,6 +310,7 @@ def as_strided(
     *,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def as_strided_(self: Tensor, *args: Operand) -> Tensor: ...
 def as_strided_copy(
     input: Tensor,
     size: ShapeLike,
@@ -836,6 +839,22 @@ def linspace(
     out: Tensor | None = None,
     **options: Anything,
 ) -> Tensor: ...
+def lobpcg(
+    A: Tensor,
+    k: _int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: _int | None = None,
+    iK: Tensor | None = None,
+    niter: _int | None = None,
+    tol: _float | None = None,
+    largest: _bool | None = None,
+    method: str | None = None,
+    tracker: Anything = None,
+    ortho_iparams: dict[str, _int] | None = None,
+    ortho_fparams: dict[str, _float] | None = None,
+    ortho_bparams: dict[str, _bool] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def log(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def log10(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def log10_(self: Tensor) -> Tensor: ...
@@ -1199,7 +1218,7 @@ def repeat_interleave(
     out: Tensor | None = None,
 ) -> Tensor: ...
 def reshape(input: Tensor, *shape: ShapeLike, out: Tensor | None = None) -> Tensor: ...
-def resize_as_(input: Tensor, other: Tensor) -> Tensor: ...
+def resize_as_(input: Tensor, tensor: Tensor) -> Tensor: ...
 def resolve_conj(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def resolve_neg(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def result_type(a: Operand, b: Operand) -> dtype: ...

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 
 from funcgrad.torch.backends.absent import Absent
+from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.types import Device
 
 __all__ = [
     "current_accelerator",
@@ -53,3 +57,21 @@ def _refused(*args: object, **kwargs: object) -> NoReturn:
 
 current_device_index = current_device_idx = current_stream = device_index = _refused
 set_device_index = set_device_idx = set_stream = _refused
+
+
+def get_device_module(device: Device = None) -> ModuleType:
+    """The module of a device, ``torch.cpu`` unless one is named; as ``torch.get_device_module``.
+
+    RuntimeError for what is no device, and for one without a module, as ``"meta"``.
+    """
+    if isinstance(device, str):
+        device = FUNCTIONS["device"](device)
+    name = "cpu" if device is None else getattr(device, "type", None)
+    if name is None:
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    try:
+        return import_module(f"funcgrad.torch.{name}")
+    except ModuleNotFoundError:
+        raise RuntimeError(
+            f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'."
+        ) from None

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeVar
 
 from funcgrad.torch.core.operand import Operands
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.torch.nn.module import Module as ScriptModule
 from funcgrad.types import Anything
 
 __all__ = [
     "Final",
     "ScriptModule",
+    "TracerWarning",
+    "TracingCheckError",
     "annotate",
     "export",
     "fork",
@@ -32,6 +35,15 @@ __all__ = [
     "unused",
     "wait",
 ]
+
+
+class TracerWarning(Warning):
+    """What PyTorch warns of while it traces; nothing here does."""
+
+
+class TracingCheckError(Exception):
+    """What PyTorch raises where a traced function does something else; nothing here does."""
+
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -139,3 +151,8 @@ def load(f: object, *args: object, **kwargs: object) -> NoReturn:
 def save(m: object, f: object, *args: object, **kwargs: object) -> NoReturn:
     """Not supported: there is no TorchScript here."""
     raise NotImplementedError("funcgrad.torch does not support jit.save: save the module's state_dict")
+
+
+def __getattr__(name: str) -> Anything:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

@@ -473,6 +473,29 @@ print(L.ldl_factor(a)); print(L.ldl_factor_ex(k)); print(L.ldl_factor(z, hermiti
 for m in (a, k): f, p = L.ldl_factor(m); print(m @ L.ldl_solve(f, p, torch.ones(len(m), 2)))
 f, p = L.ldl_factor(z, hermitian=True); print((z @ L.ldl_solve(f, p, z, hermitian=True) - z).abs().max() < 1e-5)
 for f in (lambda: L.ldl_factor(torch.ones(2, 3)), lambda: L.ldl_factor(torch.ones(2)), lambda: L.ldl_factor(torch.ones(2, 2, dtype=torch.int64)), lambda: L.ldl_factor_ex(torch.zeros(2, 2)).info, lambda: L.ldl_factor(a.clone().requires_grad_()).LD.sum().backward(), lambda: L.ldl_solve(*L.ldl_factor(a), torch.ones(3, 1, requires_grad=True)).sum().backward()): show(f)
+## views that a tensor becomes itself while others hold views of it
+def begun(*shape): a = torch.arange(6., requires_grad=True); return a, (a * 1).reshape(shape).clone()
+a = torch.arange(4., requires_grad=True); x = (a * 1).reshape(2, 2).clone(); v = x[0]; x.t_(); v.mul_(2); print(x, v, v.grad_fn); (x * torch.arange(4.).view(2, 2)).sum().backward(); print(a.grad)
+a, x = begun(2, 3); v = x[0]; x.t_(); x.mul_(torch.arange(6.).view(3, 2)); print(x, v); v.sum().backward(); print(a.grad)
+a, x = begun(2, 3); v = x[0]; w = x[:, 1]; x.transpose_(0, 1); x[0].mul_(3); print(x, v, w); (v.sum() + w.sum() * 2).backward(); print(a.grad)
+a, x = begun(2, 3); v = x.t(); print(v.t_().grad_fn, v.unsqueeze_(1).grad_fn); v[0].mul_(5); print(x, v, v._version); (x * x).sum().backward(); print(a.grad)
+a, x = begun(1, 6); v = x[0, 1:3]; x.squeeze_(); v.mul_(2); print(x, v); (x * x).sum().backward(); print(a.grad)
+a, x = begun(6); x.as_strided_((2, 2), (1, 2), 1); print(x, x._version); x.mul_(2); x.sum().backward(); print(a.grad)
+a, x = begun(6); v = x[1:4]; v.as_strided_((2, 2), (1, 2), 1); print(v); v.mul_(2); print(x, v); x.sum().backward(); print(a.grad)
+b = torch.arange(6.).view(2, 3); c = torch.as_strided_(b, (2, 2), (1, 2), 1); print(c is b, b.stride(), b.storage_offset())
+for f in (lambda: torch.ones(3, requires_grad=True).as_strided_((2,), (1,)), lambda: torch.arange(4.).resize(2, 2), lambda: torch.arange(4.).resize(3), lambda: torch.arange(4.).resize_as(torch.ones(2, 2)), lambda: torch.arange(4.).module_load(torch.ones(4))): show(f)
+## eigenpairs at one end, devices by module, tensors without memory
+A = torch.diag(torch.arange(9., dtype=torch.float64)) + 0.1; B = 2 * torch.eye(9, dtype=torch.float64); B[0, 1] = B[1, 0] = .5
+for largest in (True, False): E, X = torch.lobpcg(A, 2, largest=largest); print(E, X.abs().round(decimals=5)); E, X = torch.lobpcg(torch.stack([A, 2 * A]), 2, B=torch.stack([B, B]), largest=largest); print(E, X.abs().round(decimals=5))
+A.requires_grad_(); E, X = torch.lobpcg(A, 1, largest=False); ((X ** 4).sum() + E.sum()).backward(); print(A.grad.round(decimals=5)); print(torch.rand(2))
+for f in (lambda: torch.lobpcg(torch.eye(4), 2), lambda: torch.lobpcg(torch.ones(4, 3)), lambda: torch.lobpcg(torch.eye(9), B=torch.eye(8))): show(f)
+print(torch.get_device_module().current_device(), torch.get_device_module("cpu").device_count(), torch.cpu.is_available())
+for f in (lambda: torch.get_device_module("meta"), lambda: torch.get_device_module(3), lambda: torch.nn.UninitializedBuffer().shape): show(f)
+b = torch.nn.UninitializedBuffer(); print(b, b.persistent); b.materialize((2, 3)); print(b.shape, type(b) is torch.Tensor)
+p = torch.nn.UninitializedParameter(); p.materialize((2,)); print(type(p).__name__, p.requires_grad, p.shape)
+c = torch.utils.checkpoint; print(c.detach_variable((torch.ones(1, requires_grad=True), 3)), c.get_device_states(torch.ones(1)))
+for f in (lambda: c.detach_variable([1]), lambda: c.check_backward_validity([torch.ones(1)])): show(f)
+print(torch.nn.functional.conv_tbc(torch.ones(3, 1, 2), torch.ones(2, 2, 1), torch.ones(1)))
 """
 
 

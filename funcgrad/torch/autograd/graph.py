@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import funcgrad as fg
+from funcgrad.torch.autograd.variable import Variable
 from funcgrad.torch.core.backward.engine import Captures, run_backward
 from funcgrad.torch.core.backward.history import Node, Output, accumulator_of
 from funcgrad.torch.core.backward.hooks import RemovableHandle, added_hook
@@ -17,11 +18,13 @@ from funcgrad.torch.core.backward.packing import disabled, hooked
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import MODES
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.types import Anything, Array, Tree
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "Variable",
     "allow_mutation_on_saved_tensors",
     "backward_program",
     "disable_saved_tensors_hooks",
@@ -229,6 +232,11 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Refuse hooks of saved tensors inside of this context, with this message."""
     with disabled(error_message):
         yield
+
+
+def __getattr__(name: str) -> Anything:
+    """What is not here says so by name."""
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

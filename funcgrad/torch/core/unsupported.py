@@ -55,6 +55,7 @@ _QUANTIZED = UNSUPPORTED["quantize_per_tensor"]
 _COMPILER = "it belongs to PyTorch's compiler; record a function of arrays with fg.make_program"
 _STORAGE = "values live in NumPy's memory, which has no storages; use .numpy()"
 _DISPATCH = "it belongs to PyTorch's dispatcher and its C++ objects"
+_INSIDE = "PyTorch's module uses it itself"
 _BACKWARD = "it is a step of PyTorch's kernels; use the function that it is a part of"
 _PATTERNS: tuple[tuple[str, str], ...] = (
     (
@@ -134,6 +135,16 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         r"(DataPipe|.*DataPipe|DataChunk|functional_datapipe|.*determinis.*|.*validation.*)",
         "data pipes are not here",
     ),
+    (r"(BufferDict|ModuleDict|ParameterDict|TracingState|GraphExecutorState|CompilationUnit)$", _COMPILER),
+    (r"region_activation_memory_budget|swap_in_optimizer_params_and_state", _COMPILER),
+    (r"set_(override_stale_capture|warn_on_accumulate_grad)_stream.*", _DEVICES),
+    (r"index", "dimensions that are objects are not supported; index by number"),
+    (
+        r"bind|copy_method_params|Text|capture_logs|tree_map|set_module|.*[oO]paque.*|get_swap_module.*|is_trace.*",
+        _INSIDE,
+    ),
+    (r"slice_inverse", _BACKWARD),
+    (r"GraphExecGroup|CheckpointFunction", "a checkpoint is made by `checkpoint` alone"),
     (r"(eig|lstsq|matrix_rank|solve|symeig)$", "PyTorch itself has removed it; use torch.linalg"),
     (
         r"(Lazy|pin_memory|is_pinned|share_memory|is_shared|chalf|bfloat16|to_padded_tensor|refine|align|names)",
@@ -156,6 +167,14 @@ def reason_for(name: str) -> str | None:
 def unsupported(name: str) -> str:
     """The message for one of PyTorch's names that has a reason."""
     return f"funcgrad.torch does not support {name!r}: {reason_for(name)}"
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for an attribute that a module here does not have."""
+    reason = reason_for(name)
+    if reason is not None:
+        return AttributeError(f"{module} does not support {name!r}: {reason}")
+    return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
 def missing_attribute(name: str) -> AttributeError:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.torch.nn import functional, init, modules, parallel, utils
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from funcgrad.torch.nn.layers import (
@@ -34,10 +35,9 @@ from funcgrad.torch.nn.layers.pooling import *  # noqa: F403
 from funcgrad.torch.nn.layers.recurrent import *  # noqa: F403
 from funcgrad.torch.nn.layers.transformer import *  # noqa: F403
 from funcgrad.torch.nn.layers.unpooling import *  # noqa: F403
-from funcgrad.torch.nn.missing import missing
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parallel import DataParallel
-from funcgrad.torch.nn.parameter import Buffer, Parameter, UninitializedParameter
+from funcgrad.torch.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from funcgrad.types import Anything
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
@@ -50,6 +50,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "ParameterDict",
     "ParameterList",
     "Sequential",
+    "UninitializedBuffer",
     "UninitializedParameter",
     "functional",
     "init",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from funcgrad.torch.core.meta import is_meta
 from funcgrad.torch.core.operand import Operand
@@ -11,7 +11,7 @@ from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.types import Anything, ArrayLike, ShapeLike
 
-__all__ = ["Buffer", "Parameter", "UninitializedParameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
 
 
 class Parameter(Tensor):
@@ -84,14 +84,10 @@ class Buffer(Tensor):
         """What `__new__` has done."""
 
 
-class UninitializedParameter(Parameter):
-    """A parameter of a lazy layer before its first call: without memory, so that nothing can be computed."""
+class _Uninitialized(Tensor):
+    """A tensor without memory, so that nothing can be computed."""
 
-    def __new__(cls, requires_grad: bool = True, device: Anything = None, dtype: Anything = None) -> Anything:
-        return owning(cls, own(FUNCTIONS["empty"](0, dtype=dtype)), requires_grad)
-
-    def __init__(self, requires_grad: bool = True, device: Anything = None, dtype: Anything = None) -> None:
-        """What `__new__` has done."""
+    cls_to_become: ClassVar[type[Tensor]]
 
     @property
     def shape(self) -> ShapeLike:
@@ -103,4 +99,52 @@ class UninitializedParameter(Parameter):
 
     # mypy takes the names of arguments away from special methods.
     def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
-        return "<UninitializedParameter>"
+        return f"<{type(self).__name__}>"
+
+    def materialize(self, shape: ShapeLike, device: Anything = None, dtype: Anything = None) -> None:
+        """Become an ordinary one of this shape, without values."""
+        self.hold(own(FUNCTIONS["empty"](shape, dtype=dtype or self.dtype)))
+
+    def hold(self, memory: ArrayLike) -> None:
+        """Become an ordinary one on this memory."""
+        self._value = memory
+        object.__setattr__(self, "__class__", self.cls_to_become)
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter of a lazy layer before its first call."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Anything = None, dtype: Anything = None) -> Anything:
+        return owning(cls, own(FUNCTIONS["empty"](0, dtype=dtype)), requires_grad)
+
+    def __init__(self, requires_grad: bool = True, device: Anything = None, dtype: Anything = None) -> None:
+        """What `__new__` has done."""
+
+
+class UninitializedBuffer(_Uninitialized):
+    """A buffer whose shape is not known yet; `materialize` gives it memory and makes it a tensor."""
+
+    cls_to_become = Tensor
+    persistent: bool
+
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device: Anything = None,
+        dtype: Anything = None,
+        persistent: bool = True,
+    ) -> Anything:
+        t = owning(cls, own(FUNCTIONS["empty"](0, dtype=dtype)), requires_grad)
+        t.persistent = persistent
+        return t
+
+    def __init__(
+        self,
+        requires_grad: bool = False,
+        device: Anything = None,
+        dtype: Anything = None,
+        persistent: bool = True,
+    ) -> None:
+        """What `__new__` has done."""

@@ -13,7 +13,6 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.dtypes import numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
-from funcgrad.torch.core.inplace import require_writeable
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.size import Size
 from funcgrad.torch.core.tensor import Tensor, method, own, wrap
@@ -176,8 +175,8 @@ def _transposed(x: Array, order: tuple[int, ...]) -> Array:
 
 
 _PERMUTE = Op("PermuteBackward0", _transposed)
-_TRANSPOSE = Op("TransposeBackward0", _transposed)
-_T = Op("TBackward0", _transposed)
+TRANSPOSE = Op("TransposeBackward0", _transposed)
+MATRIX_TRANSPOSE = Op("TBackward0", _transposed)
 
 
 @operation()
@@ -209,7 +208,7 @@ def _swapped(ndim: int, a: int, b: int) -> tuple[int, ...]:
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
     ndim = len(input._value.shape)
-    return viewed(_TRANSPOSE, input, (_swapped(ndim, dim_of(dim0, ndim), dim_of(dim1, ndim)),))
+    return viewed(TRANSPOSE, input, (_swapped(ndim, dim_of(dim0, ndim), dim_of(dim1, ndim)),))
 
 
 @operation()
@@ -218,7 +217,7 @@ def t(input: Tensor) -> Operand:
     ndim = len(input._value.shape)
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return viewed(_T, input, (_swapped(ndim, 0, -1),))
+    return viewed(MATRIX_TRANSPOSE, input, (_swapped(ndim, 0, -1),))
 
 
 @operation("adjoint")
@@ -289,30 +288,22 @@ for _name, _getter in (
 
 # -- dimensions of size one -------------------------------------------------------------------------------
 
-_UNSQUEEZE = Op("UnsqueezeBackward0", np.expand_dims)
+UNSQUEEZE = Op("UnsqueezeBackward0", np.expand_dims)
 
 
 def _reshaped(x: Array, shape: tuple[int, ...]) -> Array:
-    return (
-        x.reshape(shape)
-        if not isinstance(x, np.ndarray) or x.flags.c_contiguous
-        else _squeezed_view(x, shape)
-    )
-
-
-def _squeezed_view(x: Array, shape: tuple[int, ...]) -> Array:
     return x.reshape(shape)
 
 
-_SQUEEZE = Op("SqueezeBackward0", _reshaped)
-_SQUEEZE_ONE = Op("SqueezeBackward1", _reshaped)
-_SQUEEZE_SOME = Op("SqueezeBackward2", _reshaped)
+SQUEEZE = Op("SqueezeBackward0", _reshaped)
+SQUEEZE_ONE = Op("SqueezeBackward1", _reshaped)
+SQUEEZE_SOME = Op("SqueezeBackward2", _reshaped)
 
 
 @operation()
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A dimension of size one inserted before `dim`."""
-    return viewed(_UNSQUEEZE, input, (dim_of(dim, len(input._value.shape) + 1),))
+    return viewed(UNSQUEEZE, input, (dim_of(dim, len(input._value.shape) + 1),))
 
 
 @operation()
@@ -320,44 +311,10 @@ def squeeze(input: Tensor, dim: AxisLike = None) -> Tensor:
     """Without the dimensions of size one (or those of them named)."""
     shape = input._value.shape
     if dim is None:
-        return viewed(_SQUEEZE, input, (tuple([n for n in shape if n != 1]),))
+        return viewed(SQUEEZE, input, (tuple([n for n in shape if n != 1]),))
     chosen = () if dim == () else dims_of(dim, len(shape)) if shape else (dims_of(dim, 0), ())[1]
     new = tuple([n for k, n in enumerate(shape) if n != 1 or k not in chosen])
-    return viewed(_SQUEEZE_ONE if isinstance(dim, int) else _SQUEEZE_SOME, input, (new,))
-
-
-# The nodes of the same in place have names of their own.
-_IN_PLACE = {
-    made: Op(title, made.function)
-    for made, title in (
-        (_TRANSPOSE, "TransposeBackward1"),
-        (_T, "TBackward1"),
-        (_UNSQUEEZE, "UnsqueezeBackward1"),
-        (_SQUEEZE, "SqueezeBackward3"),
-        (_SQUEEZE_ONE, "SqueezeBackward4"),
-        (_SQUEEZE_SOME, "SqueezeBackward5"),
-    )
-}
-
-
-def _view_in_place(name: str) -> None:
-    def method_in_place(self: Tensor, *args: Operand) -> Tensor:
-        require_writeable(self)
-        made = getattr(self, name)(*args)
-        if made._node is not None and made._node.op in _IN_PLACE:
-            made._node.__class__ = _IN_PLACE[made._node.op].node_class
-        self._value, self._node, self._rg = made._value, made._node, made._rg
-        if self._view is None and made._view is not None and self._views is not None:
-            self._views = [r for r in self._views if r() is not made]
-        self._version_box[0] += 1
-        return self
-
-    method_in_place.__name__ = f"{name}_"
-    setattr(Tensor, f"{name}_", method_in_place)
-
-
-for _name in ("squeeze", "unsqueeze", "transpose", "t", "swapaxes", "swapdims"):
-    _view_in_place(_name)
+    return viewed(SQUEEZE_ONE if isinstance(dim, int) else SQUEEZE_SOME, input, (new,))
 
 
 # -- expansion --------------------------------------------------------------------------------------------

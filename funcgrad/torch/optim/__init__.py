@@ -13,7 +13,7 @@ True
 
 from __future__ import annotations
 
-from funcgrad.torch.nn.missing import missing
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.torch.optim import lr_scheduler, swa_utils
 from funcgrad.torch.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from funcgrad.torch.optim.adaptive import Adadelta, Adagrad, RMSprop, Rprop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from funcgrad.torch.core.backward.packing import hooked, pack
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SEQUENCE
 from funcgrad.torch.core.tensor import Tensor, wrap
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.torch.operations.creating.random import default_generator
 from funcgrad.types import Anything, Tree
 
@@ -27,11 +28,17 @@ if TYPE_CHECKING:
 __all__ = [
     "CheckpointError",
     "CheckpointPolicy",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
     "noop_context_fn",
+    "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 
@@ -282,6 +289,14 @@ class CheckpointPolicy(enum.Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
+class SelectiveCheckpointContext:
+    """What PyTorch hands to a policy; no policy is asked here."""
+
+    def __init__(self, *, is_recompute: bool, op_output: object = None) -> None:
+        self.is_recompute = is_recompute
+        self.op_output = op_output
+
+
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: object, allow_cache_entry_mutation: bool = False
 ) -> tuple[Any, ...]:
@@ -401,3 +416,40 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
         yield
     finally:
         _STOPS_EARLY.reset(token)
+
+
+@contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Accept the wish for more information: errors have the user's lines as it is."""
+    yield
+
+
+def check_backward_validity(inputs: Iterable[object]) -> None:
+    """Warn where none of the inputs requires grad."""
+    if not any(isinstance(t, Tensor) and t._rg for t in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
+    """A tuple with leaves on the same memory for its tensors; RuntimeError for what is no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
+        )
+    return tuple([_own(t) if isinstance(t, Tensor) else t for t in inputs])
+
+
+def get_device_states(*args: object) -> tuple[list[int], list[Tensor]]:
+    """Nothing: there are no devices whose random numbers have a state of their own."""
+    return [], []
+
+
+def set_device_states(
+    devices: Iterable[int], states: Iterable[Tensor], *, device_type: str | None = None
+) -> None:
+    """Do nothing: there are no devices whose random numbers have a state of their own."""
+
+
+def __getattr__(name: str) -> Anything:
+    """What is not here says so by name."""
+    raise missing(__name__, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.torch.nn.functional import (
     activations,
     alignments,
@@ -31,8 +32,7 @@ from funcgrad.torch.nn.functional.products import *  # noqa: F403
 from funcgrad.torch.nn.functional.sampling import *  # noqa: F403
 from funcgrad.torch.nn.functional.unpooling import *  # noqa: F403
 from funcgrad.torch.nn.functional.window_maxima import *  # noqa: F403
-from funcgrad.torch.nn.missing import missing
-from funcgrad.torch.operations.registry import take_out
+from funcgrad.torch.operations.registry import FUNCTIONS, take_out
 from funcgrad.types import Anything
 
 __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
@@ -51,6 +51,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *window_maxima.__all__,
 ]
 
+conv_tbc = FUNCTIONS["conv_tbc"]
 for _name in __all__:
     globals()[_name] = of_tensors(globals()[_name])
 take_out(

@@ -15,9 +15,9 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor, own
 from funcgrad.torch.nn.layers import convolution, linear, normalization
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
+from funcgrad.torch.nn.parameter import UninitializedParameter
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.types import Anything, Array
+from funcgrad.types import Anything
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -66,7 +66,7 @@ class Lazy(Module):
         for name, held in self._parameters.items():
             given = state_dict.get(prefix + name)
             if isinstance(held, UninitializedParameter) and given is not None:
-                materialised(held, np.empty(tuple(given.shape), self._probe._value.dtype))
+                held.hold(np.empty(tuple(given.shape), self._probe._value.dtype))
         for name in ("running_mean", "running_var", "num_batches_tracked"):
             given = state_dict.get(prefix + name)
             if self.defaults and given is not None:
@@ -88,7 +88,7 @@ class Lazy(Module):
             held: Any = self._parameters.get(name)
             if held is not None and parameter is not None:
                 if isinstance(held, UninitializedParameter):
-                    materialised(held, own(parameter))
+                    held.hold(own(parameter))
                 made._parameters[name] = held
         made._buffers.update({k: v for k, v in self._buffers.items() if v is not None})
         made.training = self.training
@@ -114,12 +114,6 @@ class Lazy(Module):
         printed = self.cls_to_become(size, *args, **kwargs).extra_repr()
         first = printed.replace(str(size), "0", 1)
         return f"{type(self).__name__}({first})"
-
-
-def materialised(held: UninitializedParameter, memory: Array) -> None:
-    """Give a parameter of a lazy layer its memory."""
-    held._value = memory
-    object.__setattr__(held, "__class__", Parameter)
 
 
 _OF_NORMS = {"affine": True, "track_running_stats": True}

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from funcgrad.torch.nn.missing import elsewhere
+from funcgrad.torch.core.unsupported import missing
 from funcgrad.torch.nn.modules import utils
 from funcgrad.types import Anything
 
@@ -96,6 +96,14 @@ class _Path(ModuleType):
 
     def __dir__(self) -> list[str]:
         return self.__all__
+
+
+def elsewhere(module: str, name: str) -> Anything:
+    """A public class of ``torch.nn``; AttributeError where there is none of this name."""
+    front = import_module("funcgrad.torch.nn")
+    if name in front.__all__:
+        return getattr(front, name)
+    raise missing(module, name)
 
 
 for _name in _CLASSES:

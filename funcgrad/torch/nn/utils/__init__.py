@@ -17,6 +17,10 @@ from funcgrad.torch.nn.utils.fusion import (
     fuse_linear_bn_weights,
     skip_init,
 )
+from funcgrad.torch.nn.utils.memory_format import (
+    convert_conv2d_weight_memory_format,
+    convert_conv3d_weight_memory_format,
+)
 from funcgrad.torch.nn.utils.spectral_normalisation import remove_spectral_norm, spectral_norm
 from funcgrad.torch.nn.utils.vectors import parameters_to_vector, vector_to_parameters
 from funcgrad.torch.nn.utils.weight_normalisation import remove_weight_norm, weight_norm
@@ -26,6 +30,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format",
+    "convert_conv3d_weight_memory_format",
     "fuse_conv_bn_eval",
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",

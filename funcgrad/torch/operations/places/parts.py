@@ -136,7 +136,7 @@ def _strided(x: Array, size: tuple[int, ...], stride: tuple[int, ...], offset: i
     return np.take(np.reshape(x, (-1,)), where)
 
 
-_STRIDED = Op("AsStridedBackward0", _strided)
+STRIDED = Op("AsStridedBackward0", _strided)
 
 
 @operation()
@@ -162,7 +162,7 @@ def as_strided(
             f"{width} requiring a storage size of {needed * width} are out of bounds for storage of size "
             f"{source._value.size * width}"
         )
-    return viewed(_STRIDED, source, (size, stride, offset))
+    return viewed(STRIDED, source, (size, stride, offset))
 
 
 def _memory_of(input: Tensor) -> tuple[Tensor, int, int]:

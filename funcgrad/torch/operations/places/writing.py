@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -171,6 +173,36 @@ def resize_(self: Tensor, *sizes: ShapeLike) -> Tensor:
         self._value = flat.reshape(shape)
         self._version_box[0] += 1
     return self
+
+
+@method()
+def resize(self: Tensor, *sizes: ShapeLike) -> Tensor:
+    """`reshape` to sizes of as many elements, which PyTorch deprecates; RuntimeError for other sizes."""
+    return _resized(self, ints(sizes), "resize")
+
+
+def _resized(self: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
+    warnings.warn(f"non-inplace {name} is deprecated", UserWarning, stacklevel=3)
+    if math.prod(shape) != self._value.size:
+        wanted, found = ("x".join(map(str, s)) for s in (shape, self._value.shape))
+        raise RuntimeError(
+            f"requested resize to {wanted} ({math.prod(shape)} elements in total), but the given tensor has "
+            f"a size of {found} ({self._value.size} elements). autograd's resize can only change the shape "
+            "of a given tensor, while preserving the number of elements. "
+        )
+    return self.reshape(shape)  # type: ignore[no-any-return]
+
+
+@method()
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """`reshape` to the shape of another tensor, which PyTorch deprecates."""
+    return _resized(self, tensor._value.shape, "resize_as")
+
+
+@method()
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What takes the place of a parameter: the other tensor, or this one with the values of the other."""
+    return other.detach() if assign else self.copy_(other).detach()
 
 
 @method()

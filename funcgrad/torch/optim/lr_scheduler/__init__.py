@@ -20,6 +20,7 @@ from funcgrad.torch.optim.lr_scheduler.decays import (
     StepLR,
 )
 from funcgrad.torch.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from funcgrad.torch.optim.optimizer import Optimizer
 
 __all__ = [
     "ChainedScheduler",
@@ -34,6 +35,7 @@ __all__ = [
     "MultiStepLR",
     "MultiplicativeLR",
     "OneCycleLR",
+    "Optimizer",
     "PolynomialLR",
     "ReduceLROnPlateau",
     "SequentialLR",
