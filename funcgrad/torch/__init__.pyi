@@ -865,7 +865,7 @@ def log2_(self: Tensor) -> Tensor: ...
 def log_(self: Tensor) -> Tensor: ...
 def log_softmax(
     input: Tensor,
-    dim: AxisLike = None,
+    dim: AxisLike = ...,
     dtype: DTypeLike = None,
     *,
     axis: AxisLike = ...,
@@ -1345,7 +1345,7 @@ def slice_scatter(
 def slogdet(input: Tensor, *args: Operand, out: Operands = None, **kwargs: Anything) -> Operands: ...
 def softmax(
     input: Tensor,
-    dim: AxisLike = None,
+    dim: AxisLike = ...,
     dtype: DTypeLike = None,
     *,
     axis: AxisLike = ...,

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import numpy_dtype
+from funcgrad.torch.core.errors import dim_of
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
@@ -38,6 +39,15 @@ def _floating(x: Tensor) -> Tensor:
     return x.to(SETTINGS.default_dtype) if x._value.dtype.kind in "iub" else x
 
 
+def _require_transformable(norm: str | None, sizes: tuple[int, ...]) -> None:
+    """Raise RuntimeError for a normalisation of no known name and for sizes that hold nothing."""
+    if norm not in (None, "forward", "backward", "ortho"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    for n in sizes:
+        if n < 1 and n != -1:
+            raise RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
 def _of_one(name: str) -> Operand:
     function = getattr(np.fft, name)
 
@@ -52,6 +62,8 @@ def _of_one(name: str) -> Operand:
 
     def transform(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Operand:
         x = _floating(input)
+        dim_of(dim, len(x._value.shape))
+        _require_transformable(norm, () if n is None else (n,))
         return apply(made(x), (x,), (n, dim, norm))
 
     transform.__name__ = transform.__qualname__ = name
@@ -81,6 +93,7 @@ def _of_several(name: str, default: Option) -> Operand:
         axes = (axes,) if isinstance(axes, int) else tuple(axes)
         sizes = None if s is None else tuple(s)
         x = _floating(input)
+        _require_transformable(norm, sizes or ())
         return apply(made(x), (x,), (sizes, axes, norm))
 
     transform.__name__ = transform.__qualname__ = name

@@ -301,6 +301,11 @@ def norm(
     A: Tensor, ord: NormOrder = None, dim: AxisLike = None, keepdim: bool = False, *, dtype: DTypeLike = None
 ) -> Operand:
     """A vector norm, or with two dimensions (or an order of its own) a matrix norm."""
+    rank = len(A._value.shape)
+    if dim is None and ord is not None and rank not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {rank}D."
+        )
     is_matrix = (dim is None and ord is not None and len(A._value.shape) == 2) or (
         isinstance(dim, tuple | list) and len(dim) == 2 and ord is not None
     )

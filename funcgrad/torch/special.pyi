@@ -39,7 +39,7 @@ def log1p(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def log_ndtr(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def log_softmax(
     input: Tensor,
-    dim: AxisLike = None,
+    dim: AxisLike = ...,
     dtype: DTypeLike = None,
     *,
     axis: AxisLike = ...,
@@ -73,7 +73,7 @@ def shifted_chebyshev_polynomial_w(input: Operand, n: Option, *, out: Tensor | N
 def sinc(input: Operand, *, out: Tensor | None = None) -> Tensor: ...
 def softmax(
     input: Tensor,
-    dim: AxisLike = None,
+    dim: AxisLike = ...,
     dtype: DTypeLike = None,
     *,
     axis: AxisLike = ...,

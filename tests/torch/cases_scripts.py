@@ -496,6 +496,28 @@ p = torch.nn.UninitializedParameter(); p.materialize((2,)); print(type(p).__name
 c = torch.utils.checkpoint; print(c.detach_variable((torch.ones(1, requires_grad=True), 3)), c.get_device_states(torch.ones(1)))
 for f in (lambda: c.detach_variable([1]), lambda: c.check_backward_validity([torch.ones(1)])): show(f)
 print(torch.nn.functional.conv_tbc(torch.ones(3, 1, 2), torch.ones(2, 2, 1), torch.ones(1)))
+## shapes, sizes and options that are refused
+F = torch.nn.functional; x = torch.ones(2, 3); z = torch.zeros(2, 3)
+for f in (lambda: z.scatter_add(0, torch.tensor([0]), torch.ones(1)), lambda: torch.linalg.norm(torch.ones(2, 2, 2), "fro"), lambda: torch.triu_indices(-1, 2), lambda: torch.searchsorted(x, torch.ones(3, 3)), lambda: torch.cartesian_prod(x), lambda: torch.combinations(x), lambda: F.nll_loss(x, torch.tensor([0, 1]), weight=torch.ones(2)), lambda: x.tile(-1), lambda: x.repeat_interleave(-1), lambda: torch.lerp(torch.ones(2), torch.ones(3), .5), lambda: torch.cdist(x, torch.ones(2, 2)), lambda: torch.cdist(torch.ones(2), torch.ones(2))): show(f)
+for f in (lambda: torch.ones(4).unfold(0, 2, 0), lambda: torch.linalg.matrix_power(x, 2), lambda: torch.kron(x, 1), lambda: torch.equal(x, 1), lambda: torch.norm(x, p="foo"), lambda: torch.fft.fft(x, n=0), lambda: torch.fft.fft(x, norm="foo"), lambda: torch.fft.fft(torch.ones(2), dim=1), lambda: torch.zeros([2, "a"]), lambda: torch.randperm(2.5), lambda: torch.ones(2).requires_grad_("a"), lambda: torch.nn.Parameter([1.]), lambda: torch.nn.Parameter(torch.ones(2, dtype=torch.int64))): show(f)
+for f in (lambda: F.linear(x, x, torch.ones(3)), lambda: F.linear(x, x, torch.ones(2).double()), lambda: F.scaled_dot_product_attention(torch.ones(1, 2, 3), torch.ones(1, 2, 4), torch.ones(1, 2, 4)), lambda: torch.nn.BatchNorm1d(3)(torch.ones(2, 4)), lambda: torch.nn.AdaptiveAvgPool2d((1,))(torch.ones(1, 1, 2, 2)), lambda: torch.nn.Embedding.from_pretrained(torch.ones(2)), lambda: torch.nn.Conv2d(1, 2, 3)(torch.ones(1, 1, 4, 4).double()), lambda: torch.nn.LayerNorm(3)(x.double()), lambda: setattr(torch.utils.data.DataLoader([1]), "batch_size", 3)): show(f)
+import warnings
+with warnings.catch_warnings(record=True) as seen: warnings.simplefilter("always"); F.grid_sample(torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 1, 2)); F.affine_grid(torch.ones(1, 2, 3), (1, 1, 2, 2)); F.upsample(torch.ones(1, 1, 2, 2), scale_factor=2)
+for w in seen: print(w.category.__name__, w.message)
+## slopes at infinities and zeros, medians and signs of what is no number
+inf, nan = float("inf"), float("nan")
+x = torch.tensor([[-inf, -inf], [-inf, 1.], [inf, 1.], [inf, inf]], requires_grad=True); x.logsumexp(1).sum().backward(); print(x.grad); x.grad = None; torch.logaddexp(x, x).sum().backward(); print(x.grad)
+x = torch.tensor([[1., 2.], [0., 3.]], requires_grad=True); y = torch.logsumexp(x, 1); g, = torch.autograd.grad((y ** 2).sum(), x, create_graph=True); (g ** 2).sum().backward(); print(y, g, x.grad); y = x.logsumexp(0); y.add_(1); show(lambda: y.sum().backward())
+a = torch.tensor([0., 0., 1., 2., -1.], requires_grad=True); b = torch.tensor([0., 1., 0., 3., 2.], requires_grad=True); torch.xlogy(a, b).sum().backward(); print(a.grad, b.grad)
+x = torch.tensor([1., nan, 3., nan], requires_grad=True); y = x.median(); y.backward(); print(y, x.grad); print(torch.tensor([[1., nan, 3.], [1., 2., 3.]]).median(1)); print(torch.sign(torch.tensor([nan, -2., 0.])))
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(x, y): return x * y, x
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g, h): return g, g
+show(lambda: Same.apply(torch.ones(2, requires_grad=True), torch.ones(2))); show(lambda: torch.autograd.functional.vjp(lambda x, y: x.sum(), (torch.ones(2), torch.ones(2)), strict=True))
 """
 
 

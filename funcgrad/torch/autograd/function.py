@@ -368,6 +368,8 @@ class Function:
             if separate:
                 out = cls.forward(*args)
                 cls.setup_context(node, args, out)
+                if remembering:
+                    require_views(node, args, out)
             else:
                 out = cls.forward(node, *args)
         return with_history(node, out, tensors, edges, remembering)
@@ -376,6 +378,20 @@ class Function:
 Function._node_class = Function._backward_cls = type(
     "FunctionBackward", (FunctionNode,), {"function": Function, "__module__": Function.__module__}
 )
+
+
+def require_views(node: FunctionNode, args: tuple[Any, ...], out: Operands) -> None:
+    """Raise RuntimeError for an input that is saved, and that a forward without a context returns as is."""
+    outs = out if isinstance(out, tuple) else (out,)
+    for t in node._to_save:
+        if isinstance(t, Tensor) and all(any(t is x for x in xs) for xs in (args, outs)):
+            if any(t is x for x in node._dirty):
+                continue
+            raise RuntimeError(
+                "An input that has been returned as-is as output is being saved for backward. This is not "
+                "supported if you override setup_context. You should return and save a view of the input "
+                "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+            )
 
 
 def with_history(

@@ -71,8 +71,9 @@ def _gradients(
         )
     if strict and any(g is None for g in found):
         k = next(k for k, g in enumerate(found) if g is None)
+        which = "The output" if name == "vjp" else "Output 0"
         raise RuntimeError(
-            f"Output 0 of the user-provided function is independent of input {k}. This is not allowed in "
+            f"{which} of the user-provided function is independent of input {k}. This is not allowed in "
             "strict mode."
         )
     return tuple([_zeros(t) if g is None else g for g, t in zip(found, inputs, strict=True)])

@@ -142,6 +142,20 @@ TYPE_NAMES = {
 }
 """The words for dtypes in PyTorch's messages."""
 
+LONG_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+"""Those of C++, which other messages have."""
+
 
 def _dtype_named(name: str) -> dtype:
     return ALL_DTYPES.get(name) or NAMED_ONLY[name]

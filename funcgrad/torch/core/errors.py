@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.core.dtypes import LONG_NAMES
 from funcgrad.types import AxisLike
 
 __all__ = ["broadcast_error", "dim_of", "dims_of", "require_one_dtype", "value_shape"]
@@ -57,17 +58,8 @@ def dims_of(dim: AxisLike, ndim: int) -> tuple[int, ...]:
     return found or tuple(range(ndim))
 
 
-_WORDS = {
-    "float32": "float",
-    "float64": "double",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "int32": "int",
-}
-
-
 def require_one_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> None:
     """Raise RuntimeError for the factors of a product that have different dtypes."""
     if x != y:
-        a, b = [_WORDS.get(dtype.name, dtype.name) for dtype in (x, y)]
+        a, b = [LONG_NAMES.get(dtype.name, dtype.name) for dtype in (x, y)]
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")

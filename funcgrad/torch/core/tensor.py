@@ -166,6 +166,11 @@ class Tensor(Methods):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad`; returns the tensor."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                + type(requires_grad).__name__
+            )
         if self._node is None and requires_grad and self._value.dtype.kind not in "fc":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if self._node is None or not requires_grad:

@@ -28,6 +28,10 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Anything:
         if data is None:
             data = FUNCTIONS["empty"](0)
+        if not isinstance(data, Tensor):
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
+        if requires_grad and data._value.dtype.kind not in "fc":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         if requires_grad and data._inference and not MODES.inference:
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
@@ -111,7 +115,7 @@ class _Uninitialized(Tensor):
         object.__setattr__(self, "__class__", self.cls_to_become)
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc] - names of arguments, too
     """A parameter of a lazy layer before its first call."""
 
     cls_to_become = Parameter

@@ -138,6 +138,12 @@ def repeat(input: Tensor, *sizes: ShapeLike) -> Operand:
 def tile(input: Tensor, *dims: AxisLike) -> Operand:
     """The tensor several times along its last dimensions."""
     counts = ints(dims)
+    if any(n < 0 for n in counts):
+        shape = [1] * (len(counts) - len(input._value.shape)) + list(input._value.shape)
+        ones = [1] * (len(shape) - len(counts))
+        sizes = [n * m for n, m in zip([*ones, *counts], shape, strict=True)]
+        wrong = next(n for n in sizes if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {sizes}")
     missing = len(input._value.shape) - len(counts)
     return repeat(input, (*[1] * missing, *counts))
 
@@ -145,6 +151,9 @@ def tile(input: Tensor, *dims: AxisLike) -> Operand:
 @op("ViewBackward0")
 def _interleaved(x: Array, counts: Anything, axis: AxisLike) -> Array:
     return np.repeat(x, np.asarray(counts), axis=axis)
+
+
+_NEGATIVE = "repeats can not be negative"
 
 
 @operation("repeat_interleave")
@@ -157,6 +166,8 @@ def repeat_interleave(
         return FUNCTIONS["as_tensor"](np.repeat(np.arange(len(counts)), counts))
     given = repeats._value if isinstance(repeats, Tensor) else repeats
     counts = tuple(np.asarray(given).reshape(-1).tolist()) if np.ndim(given) else int(given)
+    if min((counts,) if isinstance(counts, int) else counts, default=0) < 0:
+        raise RuntimeError("Repeats must be non-negative" if isinstance(counts, int) else _NEGATIVE)
     at = None if dim is None else dim_of(dim, len(input._value.shape))
     size = input._value.size if at is None else input._value.shape[at]
     if not isinstance(counts, int) and len(counts) not in (1, size):
@@ -379,6 +390,9 @@ def meshgrid(*tensors: Operand, indexing: str | None = None) -> tuple[Any, ...]:
 @published()
 def cartesian_prod(*tensors: Operand) -> Operand:
     """All combinations of elements, a row each."""
+    for x in tensors:
+        if len(x._value.shape) != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._value.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return stack([g.reshape(-1) for g in meshgrid(*tensors, indexing="ij")], -1)

@@ -27,6 +27,8 @@ def ints(sizes: ShapeLike) -> tuple[int, ...]:
     """Sizes given as several ints or one sequence of them."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | np.integer | Tensor):
         sizes = sizes[0]
+    if isinstance(sizes, str):
+        raise TypeError("sizes must be a tuple of ints, not str")
     return tuple([int(n) for n in sizes])
 
 

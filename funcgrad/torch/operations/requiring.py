@@ -6,20 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.torch.core.dtypes import TYPE_NAMES
+from funcgrad.torch.core.dtypes import LONG_NAMES, TYPE_NAMES
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.types import Anything
-
-_LONG_WORDS = {
-    "Byte": "unsigned char",
-    "Char": "signed char",
-    "Short": "short int",
-    "Long": "long int",
-    "Half": "c10::Half",
-    "ComplexFloat": "c10::complex<float>",
-    "ComplexDouble": "c10::complex<double>",
-}
 
 
 def kind_of(t: Tensor) -> str:
@@ -29,8 +19,8 @@ def kind_of(t: Tensor) -> str:
 
 def long_word(t: Tensor) -> str:
     """PyTorch's other word for the dtype, C++'s: ``"float"``."""
-    word = kind_of(t)
-    return _LONG_WORDS.get(word, word.lower())
+    name = t._value.dtype.name
+    return LONG_NAMES.get(name, name)
 
 
 UNDEFINED: dict[str, tuple[str, str]] = {

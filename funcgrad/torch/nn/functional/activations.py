@@ -193,6 +193,8 @@ def _prelu(x: Array, slope: Array) -> Array:
 def prelu(input: Operand, weight: Operand) -> Operand:
     """`leaky_relu` with a learnt slope, one for all or one for each channel."""
     slopes, rank = weight._value, len(input._value.shape)
+    if slopes.dtype != input._value.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {kind_of(input)} and {kind_of(weight)}")
     if slopes.ndim > 1:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {slopes.ndim}"
@@ -244,6 +246,8 @@ def hardtanh(input: Operand, min_val: float = -1.0, max_val: float = 1.0, inplac
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if input._value.dtype.kind in "iu":
+        if input._value.dtype.kind == "u" and min_val < 0:
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
         return finished(input, inplace, input.clamp(int(min_val), int(max_val)))
     return finished(input, inplace, apply(_hardtanh, (input,), (min_val, max_val)))
 

@@ -36,6 +36,26 @@ _OF_HEADS = Op("ScaledDotProductFlashAttentionForCpuBackward0", _attention, inpu
 _OTHERS = Op("UnsafeViewBackward0", _attention, input_names=_NAMES)
 
 
+def _require_fitting(query: Operand, key: Operand, value: Operand) -> None:
+    """Raise RuntimeError where queries and keys differ in length, or there are not as many keys as values."""
+    q, k, v = (t._value.shape for t in (query, key, value))
+    if min(map(len, (q, k, v))) < 2:
+        return
+    for first, second in (((q[-2], q[-1]), (k[-1], k[-2])), ((q[-2], k[-2]), v[-2:])):
+        if first[1] == second[0]:
+            continue
+        if len(q) == 2:
+            raise RuntimeError(
+                "mat1 and mat2 shapes cannot be multiplied "
+                f"({first[0]}x{first[1]} and {second[0]}x{second[1]})"
+            )
+        batch = math.prod(q[:-2])
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {first[1]}] but got: "
+            f"[{batch}, {second[0]}]."
+        )
+
+
 def scaled_dot_product_attention(
     query: Operand,
     key: Operand,
@@ -62,6 +82,12 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{words[0]} key.dtype: {words[1]} and value.dtype: {words[2]} instead."
+        )
+    _require_fitting(query, key, value)
+    if attn_mask is not None and attn_mask._value.dtype not in (np.bool_, np.float32, query._value.dtype):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{long_word(attn_mask)} and  query.dtype: {long_word(query)} instead."
         )
     if enable_gqa:
         times = query._value.shape[-3] // key._value.shape[-3]

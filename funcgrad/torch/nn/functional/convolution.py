@@ -13,6 +13,7 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.composed import Composed
 from funcgrad.torch.core.operand import Operand
+from funcgrad.torch.operations.requiring import kind_of, long_word
 from funcgrad.types import Array, DTypeLike, Padding, ShapeLike
 
 __all__ = [
@@ -109,12 +110,19 @@ def check_channels(input: Operand, weight: Operand, bias: Operand | None, groups
 
 def check_types(input: Operand, weight: Operand, bias: Operand | None, channels: int) -> None:
     """Raise RuntimeError for dtypes that differ, and for a bias that does not fit the result's channels."""
+    if bias is not None and bias._value.dtype != input._value.dtype:
+        raise RuntimeError(
+            f"Input type ({long_word(input)}) and bias type ({long_word(bias)}) should be the same"
+        )
+    if input._value.dtype.kind == "b":
+        kernel = "compute_columns3d" if len(weight._value.shape) == 5 else "slow_conv2d_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     if input._value.dtype != weight._value.dtype:
+        if not {"c"} & {t._value.dtype.kind for t in (input, weight)}:
+            raise RuntimeError(f"expected scalar type {kind_of(input)} but found {kind_of(weight)}")
         raise RuntimeError(
             f"Input type ({_type(input)}) and weight type ({_type(weight)}) should be the same"
         )
-    if bias is not None and bias._value.dtype != input._value.dtype:
-        raise RuntimeError(f"Input type ({_type(input)}) and bias type ({_type(bias)}) should be the same")
     if bias is not None and bias._value.shape != (channels,):
         raise RuntimeError(
             f"Given weight of size {list(weight._value.shape)}, expected bias to be 1-dimensional with "
@@ -123,7 +131,7 @@ def check_types(input: Operand, weight: Operand, bias: Operand | None, channels:
 
 
 def _type(t: Operand) -> str:
-    return str(t.type()).removeprefix("torch.")
+    return f"CPU{kind_of(t)}Type" if t._value.dtype.kind == "c" else str(t.type())
 
 
 def _forward(ndim: int) -> Callable[..., Any]:
@@ -282,6 +290,8 @@ def fold(
     stride: ShapeLike = 1,
 ) -> Operand:
     """Images from columns of windows: what overlaps is added."""
+    if input._value.dtype.kind == "b":
+        return fold(input.float(), output_size, kernel_size, dilation, padding, stride).bool()
     is_batch = len(input._value.shape) == 3
     x = input if is_batch else input.unsqueeze(0)
     params = [numbers(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from funcgrad.torch.core.backward.history import op
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Array, Arrays, ShapeLike
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -96,6 +98,17 @@ def resampled(input: Operand, weights: Operand, is_cubic: bool, antialias: bool)
 # -- grids ------------------------------------------------------------------------------------------------
 
 
+def _warn_of_corners() -> None:
+    """PyTorch's warning where nothing is said of the corners."""
+    warnings.warn(
+        "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
+        "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+        "details.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def affine_grid(theta: Operand, size: ShapeLike, align_corners: bool | None = None) -> Operand:
     """The points where `grid_sample` has to look for an affine map of an image (or a volume).
 
@@ -104,6 +117,8 @@ def affine_grid(theta: Operand, size: ShapeLike, align_corners: bool | None = No
     tensor([[[[-1.,  0.],
               [ 1.,  0.]]]])
     """
+    if align_corners is None:
+        _warn_of_corners()
     if theta._value.dtype.kind != "f":
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     count = len(size) - 2
@@ -236,6 +251,8 @@ def grid_sample(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
             f"but got: '{padding_mode}'"
         )
+    if align_corners is None:
+        _warn_of_corners()
     ndim = len(input._value.shape)
     if ndim not in (4, 5) or len(grid._value.shape) != ndim or grid._value.shape[-1] != ndim - 2:
         raise RuntimeError(
@@ -250,4 +267,6 @@ def grid_sample(
         )
     if mode == "bicubic" and ndim == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input._value.dtype != grid._value.dtype:
+        raise RuntimeError(f"expected scalar type {kind_of(input)} but found {kind_of(grid)}")
     return apply(_sampled, (input, grid), (mode, padding_mode, bool(align_corners)))

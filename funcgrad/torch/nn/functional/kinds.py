@@ -29,6 +29,9 @@ _KERNELS = {
     "hardswish": "hardswish_cpu",
     "layer_norm": "LayerNormKernelImpl",
     "max_pool1d": "max_pool1d_impl",
+    "max_unpool1d": "max_unpool2d",
+    "max_unpool2d": "max_unpool2d",
+    "max_unpool3d": "max_unpool3d",
     "mish": "mish_cpu",
     "prelu": "prelu_cpu",
     "softplus": "softplus_cpu",
@@ -45,8 +48,19 @@ _BY_NAME = {
     "avg_pool1d": ("avg_pool2d", _all_but("int64", "float16")),
     "avg_pool2d": ("avg_pool2d", _all_but("int64", "float16")),
     "avg_pool3d": ("avg_pool3d_out_frame", _all_but("int64")),
-    "lp_pool1d": ("avg_pool2d", _all_but("int64", "float16")),
-    "lp_pool2d": ("avg_pool2d", _all_but("int64", "float16")),
+    "lp_pool1d": ("avg_pool2d", frozenset({"complex64", "complex128"})),
+    "lp_pool2d": ("avg_pool2d", frozenset({"complex64", "complex128"})),
+    "lp_pool3d": ("avg_pool3d_out_frame", frozenset({"complex64", "complex128", "float16"})),
+    "local_response_norm": ("avg_pool2d", _all_but("int64", "float16")),
+    **dict.fromkeys(
+        ("conv_transpose1d", "conv_transpose2d"),
+        ("slow_conv_transpose2d_out_cpu", frozenset({"int32", "int16", "int8", "uint8", "bool"})),
+    ),
+    "conv_transpose3d": (
+        "slow_conv_transpose3d_out_cpu",
+        frozenset({"int32", "int16", "int8", "uint8", "bool"}),
+    ),
+    "bilinear": ("bmm", frozenset({"bool"})),
     "ctc_loss": ("ctc_loss_cpu", _all_but()),
     "multi_margin_loss": ("multi_margin_loss_cpu_kernel", _all_but()),
     "multilabel_margin_loss": ("multilabel_margin_loss_forward_out_frame", _all_but()),
@@ -64,24 +78,14 @@ REFUSED: dict[str, list[tuple[str | frozenset[str], type[Exception], str]]] = {
     },
     "silu": [(INTEGERS, NotImplementedError, "\"silu_cpu\" not implemented for '{kind}'")],
     "rms_norm": [(INTEGERS, NotImplementedError, "\"rms_norm\" not implemented for '{kind}'")],
-    "threshold": [("bc", NotImplementedError, "\"threshold_cpu\" not implemented for '{kind}'")],
+    **{
+        name: [("bc", NotImplementedError, "\"threshold_cpu\" not implemented for '{kind}'")]
+        for name in ("threshold", "threshold_")
+    },
     "unfold": [("iu", NotImplementedError, "\"im2col_out_cpu\" not implemented for '{kind}'")],
-    "cosine_similarity": [
-        (
-            INEXACT_ALONE,
-            RuntimeError,
-            "expected common dtype to be floating point, yet common dtype is {kind}",
-        )
-    ],
-    "gaussian_nll_loss": [
-        (INTEGERS, RuntimeError, "result type Float can't be cast to the desired output type {long}")
-    ],
+    "fold": [("iu", NotImplementedError, "\"col2im_out_cpu\" not implemented for '{kind}'")],
     "soft_margin_loss": [
         ("iu", RuntimeError, "result type Float can't be cast to the desired output type {kind}")
-    ],
-    "kl_div": [
-        (INTEGERS, RuntimeError, "kl_div: Integral inputs not supported."),
-        ("c", RuntimeError, "kl_div: Complex inputs not supported."),
     ],
     "scaled_dot_product_attention": [
         (INTEGERS, RuntimeError, "expected scalar type Float but found {kind}"),

@@ -12,12 +12,12 @@ from funcgrad import nn
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
-from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.errors import broadcast_error
+from funcgrad.torch.core.inplace import require_castable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.activations import log_softmax
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
-from funcgrad.torch.operations.requiring import kind_of
+from funcgrad.torch.operations.requiring import kind_of, long_word
 from funcgrad.types import Array, Arrays
 
 __all__ = [
@@ -168,7 +168,12 @@ def huber_loss(
     if weight is not None:
         errors = apply(_huber, of_one_dtype(input, target), ("none", delta)) * weight
         return errors.sum() / weight.sum() if reduction == "mean" else reduced(errors, reduction)
-    return apply(_huber, of_one_dtype(input, target), (chosen_reduction(reduction), delta))
+    pair, reduction = of_one_dtype(input, target), chosen_reduction(reduction)
+    require_castable(pair[0]._value.dtype, input._value.dtype)
+    if pair[0]._value.dtype == input._value.dtype:
+        return apply(_huber, pair, (reduction, delta))
+    # The loss has the dtype of the input.
+    return reduced(apply(_huber, pair, ("none", delta)).to(input.dtype), reduction)
 
 
 # -- classes --------------------------------------------------------------------------------------------
@@ -220,6 +225,10 @@ def nll_loss(
     made, frame = (_NLL, "nll_loss") if len(shape) < 3 else (_NLL_2D, "nll_loss2d_forward")
     if input._value.dtype.kind != "f":
         raise NotImplementedError(f"\"{frame}_out_frame\" not implemented for '{kind_of(input)}'")
+    if weight is not None:
+        _require_classes(weight, shape[1] if len(shape) > 1 else shape[0])
+    if weight is not None and weight._value.dtype != input._value.dtype:
+        raise RuntimeError(f"expected scalar type {kind_of(input)} but found {kind_of(weight)}")
     if len(shape) > 1 and (len(at) != len(shape) - 1 or at[0] != shape[0] or at[1:] != shape[2:]):
         if len(shape) == 2 or at[:1] != shape[:1]:
             raise ValueError(
@@ -233,7 +242,7 @@ def nll_loss(
 def _check_classes(shape: tuple[int, ...], target: Operand, ignore: int) -> None:
     value = target._value
     if value.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_type(value.dtype)}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {kind_of(target)}")
     if not isinstance(value, np.ndarray | np.generic):
         return  # traced: its values are not known
     classes = shape[1] if len(shape) > 1 else shape[0]
@@ -244,8 +253,13 @@ def _check_classes(shape: tuple[int, ...], target: Operand, ignore: int) -> None
         raise IndexError(f"Target {int(wrong)} is out of bounds.")
 
 
-def _scalar_type(dtype: np.dtype[Any]) -> str:
-    return TYPE_NAMES.get(dtype.name, dtype.name)
+def _require_classes(weight: Operand, classes: int) -> None:
+    """Raise RuntimeError for weights that are not one for each class."""
+    if weight._value.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+            f"tensor of shape: {list(weight._value.shape)}"
+        )
 
 
 def cross_entropy(
@@ -268,19 +282,16 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = 1 if len(input._value.shape) > 1 else 0
+    by_probabilities = target._value.shape == input._value.shape
+    if by_probabilities and target._value.dtype.kind != "f":
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {kind_of(target)}"
+        )
     log_p = log_softmax(input, dim)
     classes = input._value.shape[dim] if input._value.shape else 1
-    if weight is not None and weight._value.shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
-            f"tensor of shape: {list(weight._value.shape)}"
-        )
-    if target._value.shape == input._value.shape:
-        if target._value.dtype.kind != "f":
-            raise RuntimeError(
-                "Expected floating point type for target with class probabilities, got "
-                + _scalar_type(target._value.dtype)
-            )
+    if weight is not None:
+        _require_classes(weight, classes)
+    if by_probabilities:
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _entropy_of_probabilities(log_p, target, weight, reduction, label_smoothing, dim)
@@ -360,6 +371,9 @@ def kl_div(
             stacklevel=3,
         )
     reduction = "sum" if is_batchmean else chosen_reduction(reduction, size_average, reduce)
+    for kinds, word in (("biu", "Integral"), ("c", "Complex")):
+        if any(t._value.dtype.kind in kinds for t in (input, target)):
+            raise RuntimeError(f"kl_div: {word} inputs not supported.")
     terms = target.exp() * (target - input) if log_target else apply(_xlogy, (target,)) - target * input
     found = reduced(terms, reduction)
     rows = input._value.shape[0] if input._value.shape else 1
@@ -411,6 +425,10 @@ def binary_cross_entropy(
             "deprecated. Please ensure they have the same size."
         )
     value = input._value
+    if weight is not None:
+        require_castable(weight._value.dtype, value.dtype)
+    if target._value.dtype != value.dtype:
+        raise RuntimeError(f"Found dtype {kind_of(target)} but expected {kind_of(input)}")
     if (
         isinstance(value, np.ndarray | np.generic)
         and value.size
@@ -451,10 +469,16 @@ def binary_cross_entropy_with_logits(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target._value.shape != input._value.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    if target._value.dtype.kind == "b":
+        target - target
+    require_castable(input._value.dtype, target._value.dtype)
     inputs = list(of_one_dtype(input, target))
-    # Weights have no say in the dtype of the loss.
+    # Weights have no say in the dtype of the loss, which is the target's.
     inputs += [w.to(inputs[0].dtype) for w in (weight, pos_weight) if w is not None]
-    return apply(_bce_with_logits, inputs, (weight is not None, reduction))
+    if target._value.dtype == inputs[0]._value.dtype:
+        return apply(_bce_with_logits, inputs, (weight is not None, reduction))
+    losses = apply(_bce_with_logits, inputs, (weight is not None, "none")).to(target.dtype)
+    return reduced(losses, reduction)
 
 
 def poisson_nll_loss(
@@ -505,6 +529,8 @@ def gaussian_nll_loss(
         var = _variance_of(var, tuple(input._value.shape))
         if bool((var < 0).any()):
             raise ValueError("var has negative entry/entries")
+    if var._value.dtype.kind in "biu":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {long_word(var)}")
     kept = var + (var.detach().clamp(min=eps) - var.detach())
     losses = (kept.log() + (input - target) ** 2 / kept) * 0.5
     if full:

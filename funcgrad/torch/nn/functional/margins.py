@@ -9,12 +9,14 @@ import numpy as np
 
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import op
+from funcgrad.torch.core.inplace import require_castable
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.losses import chosen_reduction, reduced
 from funcgrad.torch.nn.functional.products import pairwise_distance
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
+from funcgrad.torch.operations.requiring import kind_of
 from funcgrad.types import Anything, Array
 
 __all__ = [
@@ -44,9 +46,15 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Operand:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
-    return apply(
-        _soft_margin, of_one_dtype(input, target), (chosen_reduction(reduction, size_average, reduce),)
-    )
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if input._value.dtype.kind == "b":
+        -input  # noqa: B018 - it raises
+    pair = of_one_dtype(input, target)
+    require_castable(pair[0]._value.dtype, input._value.dtype)
+    if pair[0]._value.dtype == input._value.dtype:
+        return apply(_soft_margin, pair, (reduction,))
+    # The loss has the dtype of the input.
+    return reduced(apply(_soft_margin, pair, ("none",)).to(input.dtype), reduction)
 
 
 def margin_ranking_loss(
@@ -64,7 +72,8 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    losses = (-target * (input1 - input2) + margin).clamp_min(0)
+    difference = input1 - input2
+    losses = (-target * difference + float(margin)).clamp_min(0)
     return reduced(losses, chosen_reduction(reduction, size_average, reduce))
 
 
@@ -77,7 +86,9 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Operand:
     """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
-    far = (margin - input).clamp_min(0).where(target != 1, input * 0)
+    is_integer = input._value.dtype.kind in "biu"
+    distance = (FUNCTIONS["full_like"](input, margin) if is_integer else margin) - input
+    far = distance.clamp_min(0).where(target != 1, input * 0)
     near = input.where(target != -1, input * 0)
     return reduced(far + near, chosen_reduction(reduction, size_average, reduce))
 
@@ -142,6 +153,8 @@ def multi_margin_loss(
             f"(batch size). Expected target size [{rows}], but got {list(target.shape)}. Input has shape "
             f"{list(shape)}."
         )
+    if target._value.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {kind_of(target)}")
     if np.any((target._value < 0) | (target._value >= (shape[-1] if shape else 1))):
         raise RuntimeError("target out of range")
     tensors = (input, target) if weight is None else (input, target, weight)
@@ -231,6 +244,10 @@ def multilabel_margin_loss(
         )
     if not given.shape:
         input, given = input.reshape(1), given.reshape(1)
+    if np.any((given < -1) | (given >= given.shape[-1])):
+        raise RuntimeError("argument #2 'target' is out of range")
+    if given.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {kind_of(target)}")
     before = np.cumsum(given < 0, -1) == 0
     times = np.zeros(given.shape, np.int64)
     np.add.at(times, (*np.nonzero(before)[:-1], given[before]), 1)

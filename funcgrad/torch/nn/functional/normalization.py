@@ -18,6 +18,21 @@ from funcgrad.types import Anything, Array, ShapeLike
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
 
 
+def require_same(input: Operand, *parameters: Operand | None) -> None:
+    """Raise RuntimeError for parameters of another dtype than the input's, or float32 for half precision."""
+    dtype = input._value.dtype
+    for t in parameters:
+        if t is None or t._value.dtype == dtype or (dtype == F16 and t._value.dtype == np.float32):
+            continue
+        fits = t._value.dtype == np.float32
+        said = (
+            "all inputs must share same datatype."
+            if fits
+            else "expect parameter to have scalar type of Float"
+        )
+        raise RuntimeError(f"mixed dtype (CPU): {said}")
+
+
 def with_parameters(
     made: Anything, input: Operand, weight: Operand, bias: Operand, *params: Anything
 ) -> Operand:
@@ -66,6 +81,7 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {listed}], but got input "
             f"of size{list(input._value.shape)}"
         )
+    require_same(input, weight, bias)
     return with_parameters(_layer_norm, input, weight, bias, len(shape), eps)
 
 
@@ -117,6 +133,7 @@ def group_norm(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(shape)} and num_groups={num_groups}"
         )
+    require_same(input, weight, bias)
     return with_parameters(_group_norm, input, weight, bias, num_groups, eps)
 
 
@@ -151,6 +168,15 @@ def batch_norm(
 
     In training the running statistics, if given, are changed in place.
     """
+    channels = input._value.shape[1] if len(input._value.shape) > 1 else 0
+    for name, t in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        if t is not None and t._value.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {t._value.size}")
     if not training:
         if running_mean is None or running_var is None:
             missing = "running_mean" if running_mean is None else "running_var"
@@ -158,6 +184,7 @@ def batch_norm(
         if eps < 0:
             raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
         tensors = [t for t in (input, running_mean, running_var, weight, bias) if t is not None]
+        require_same(*tensors)
         return apply(_batch_norm_by, tensors, (weight is not None, bias is not None, eps))
     if eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
@@ -169,6 +196,7 @@ def batch_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.size()}"
         )
+    require_same(input, weight, bias, running_mean, running_var)
     if running_mean is not None or running_var is not None:
         update_running(input, running_mean, running_var, momentum, count)
     return with_parameters(_batch_norm, input, weight, bias, eps)
@@ -232,4 +260,6 @@ def local_response_norm(
     zeros = [squares.new_zeros((n, m, *sizes)) for m in (before, after)]
     padded = FUNCTIONS["cat"]([zeros[0], squares, zeros[1]], 1)
     total = sum([padded.narrow(1, start, c) for start in range(1, size)], padded.narrow(1, 0, c))
-    return input / (total / size * alpha + k) ** beta
+    # As PyTorch's: the mean of integers is one.
+    mean = total / size if total._value.dtype.kind in "fc" else total.div(size, rounding_mode="trunc")
+    return input / (mean * alpha + k) ** beta

@@ -224,9 +224,11 @@ _ADAPTIVE_AVG = {
 }
 
 
-def output_sizes(given: Operand, x: Operand, ndim: int) -> tuple[int, ...]:
+def output_sizes(given: Operand, x: Operand, ndim: int, name: str) -> tuple[int, ...]:
     """The sizes asked for, where None keeps the input's."""
     wanted = (given,) * ndim if given is None or isinstance(given, int) else tuple(given)
+    if len(wanted) != ndim:
+        raise RuntimeError(f"{name}: output_size must be {ndim}")
     return tuple([n if m is None else m for m, n in zip(wanted, x._value.shape[2:], strict=True)])
 
 
@@ -235,7 +237,7 @@ def _adaptive_avg_pool(ndim: int) -> Callable[..., Any]:
 
     def adaptive_avg_pool(input: Operand, output_size: ShapeLike) -> Operand:
         x, is_batch = batched(input, ndim, name)
-        sizes = output_sizes(output_size, x, ndim)
+        sizes = output_sizes(output_size, x, ndim, name)
         if ndim == 2 and sizes == (1, 1):
             out = x.mean((2, 3), keepdim=True)
         else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from funcgrad import stop_gradient
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
+from funcgrad.torch.core.dtypes import TYPE_NAMES
 from funcgrad.torch.core.errors import require_one_dtype
 from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.torch.core.operand import Operand
@@ -17,7 +18,7 @@ from funcgrad.torch.operations.places.combining import combined
 from funcgrad.torch.operations.places.selection import vector_norm
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
 from funcgrad.torch.operations.registry import FUNCTIONS
-from funcgrad.torch.operations.requiring import long_word
+from funcgrad.torch.operations.requiring import kind_of, long_word
 from funcgrad.types import Array, AxisLike, Index
 
 if TYPE_CHECKING:
@@ -77,17 +78,32 @@ def linear(input: Operand, weight: Operand, bias: Operand | None = None) -> Oper
         require_one_dtype(input._value.dtype, weight._value.dtype)
     elif a.dtype != w.dtype:
         raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {_word(a.dtype)} and {_word(w.dtype)}"
+            f"mat1 and mat2 must have the same dtype, but got {kind_of(input)} and {kind_of(weight)}"
         )
+    if a.dtype.kind == "b":
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
     is_matrix = len(a.shape) == 2
+    if bias is not None and (bias._value.dtype != w.dtype or bias._value.shape != (w.shape[0],)):
+        _require_bias(bias, weight, a.size // a.shape[-1] if a.size else 0)
     if bias is None:
         return apply(_mm if is_matrix else _mm_of_rows, (input, weight))
     return apply(_addmm if is_matrix else _addmm_of_rows, (bias, input, weight))
 
 
-def _word(dtype: np.dtype[Any]) -> str:
-    words = {"float32": "Float", "float64": "Double", "int64": "Long", "float16": "Half", "int32": "Int"}
-    return words.get(dtype.name, dtype.name)
+def _require_bias(bias: Operand, weight: Operand, rows: int) -> None:
+    """Raise RuntimeError for a bias of another dtype, or that does not broadcast to the result."""
+    if bias._value.dtype != weight._value.dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {kind_of(bias)} and {kind_of(weight)}"
+        )
+    wanted, found = (rows, weight._value.shape[0]), bias._value.shape
+    for k in range(1, len(found) + 1):
+        if k > 2 or found[-k] not in (1, wanted[-k]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({wanted[-k] if k < 3 else 1}) must match the existing "
+                f"size ({found[-k]}) at non-singleton dimension {2 - k}.  Target sizes: {list(wanted)}.  "
+                f"Tensor sizes: {list(found)}"
+            )
 
 
 def _refuse_linear(x: tuple[int, ...], w: tuple[int, ...]) -> None:
@@ -164,7 +180,7 @@ def embedding(
         raise RuntimeError("'weight' must be 2-D")
     rows = weight._value.shape[0]
     index = input._value
-    _check_rows(index, rows, sparse)
+    _check_rows(index, rows, sparse, "embedding")
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
             raise AssertionError("Padding_idx must be within num_embeddings")
@@ -186,17 +202,24 @@ def by_frequency(found: Operand, index: Array, rows: int) -> Operand:
     return fixed + (found - fixed) / wrap(counts[..., None])
 
 
-def _check_rows(index: Index, rows: int, is_special: bool) -> None:
+def require_type(value: Array, argument: str, name: str, *words: str) -> None:
+    """Raise RuntimeError for an array of another dtype than PyTorch's words say."""
+    word = TYPE_NAMES[value.dtype.name]
+    if word not in words:
+        got = f"CPU{word}Type" if value.dtype.kind in "bc" else f"torch.{word}Tensor"
+        raise RuntimeError(
+            f"Expected tensor for argument #1 '{argument}' to have one of the following scalar types: "
+            f"{', '.join(words)}; but got {got} instead (while checking arguments for {name})"
+        )
+
+
+def _check_rows(index: Index, rows: int, is_special: bool, name: str) -> None:
     if is_special:
         raise NotImplementedError(
             "funcgrad.torch does not support sparse gradients of embeddings, nor scale_grad_by_freq of bags; "
             "leave them False"
         )
-    if index.dtype.kind not in "iu":
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
-            f"Int; but got torch.{_word(index.dtype)}Tensor instead (while checking arguments for embedding)"
-        )
+    require_type(index, "indices", name, "Long", "Int")
     if isinstance(index, np.ndarray | np.generic) and index.size and (index.min() < 0 or index.max() >= rows):
         raise IndexError("index out of range in self")
 
@@ -204,6 +227,10 @@ def _check_rows(index: Index, rows: int, is_special: bool) -> None:
 def _renormalise(weight: Operand, index: Index, max_norm: float, norm_type: float) -> None:
     """Scale the rows in use that are longer than `max_norm`, in place."""
     value = weight._value
+    if value.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {kind_of(weight)} instead."
+        )
     used = np.unique(index)
     lengths = np.linalg.norm(value[used], ord=norm_type, axis=1)
     long = lengths > max_norm
@@ -257,7 +284,8 @@ def embedding_bag(
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     index = input._value
-    _check_rows(index, weight._value.shape[0], scale_grad_by_freq or sparse)
+    _check_rows(index, weight._value.shape[0], scale_grad_by_freq or sparse, "embedding_bag")
+    require_type(weight._value, "weight", "embedding_bag", "Half", "BFloat16", "Float", "Double")
     if max_norm is not None:
         _renormalise(weight, index, max_norm, norm_type)
     bags = np.searchsorted(starts, np.arange(index.size), "right") - 1
@@ -317,6 +345,8 @@ def normalize(
 def cosine_similarity(x1: Operand, x2: Operand, dim: int = 1, eps: float = 1e-8) -> Operand:
     """The cosine of the angle between vectors along `dim`."""
     x1, x2 = FUNCTIONS["broadcast_tensors"](*of_one_dtype(x1, x2))
+    if x1._value.dtype.kind != "f":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind_of(x1)}")
     lengths = [FUNCTIONS["norm"](x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -409,6 +410,14 @@ def linear_weights(n: int, m: int, factor: float, align: bool) -> tuple[Any, ...
     return tuple(rows)
 
 
+def _warn_of_name(name: str) -> None:
+    warnings.warn(
+        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def upsample(
     input: Operand,
     size: ShapeLike = None,
@@ -417,14 +426,17 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Operand:
     """`interpolate`, under its old name."""
+    _warn_of_name("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Operand, size: ShapeLike = None, scale_factor: ShapeLike = None) -> Operand:
     """`interpolate` by the nearest elements, under its old name."""
+    _warn_of_name("upsample_nearest")
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Operand, size: ShapeLike = None, scale_factor: ShapeLike = None) -> Operand:
     """`interpolate`, linear between corners, under its old name."""
+    _warn_of_name("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

@@ -97,7 +97,7 @@ def _adaptive_max_pool(ndim: int) -> Callable[..., Any]:
 
     def adaptive_max_pool(input: Operand, output_size: ShapeLike, return_indices: bool = False) -> Operands:
         x, is_batch = batched(input, ndim, name)
-        outs = apply(_ADAPTIVE_MAX[ndim], (x,), (output_sizes(output_size, x, ndim),))
+        outs = apply(_ADAPTIVE_MAX[ndim], (x,), (output_sizes(output_size, x, ndim, name),))
         return _unbatched(outs, is_batch, return_indices)
 
     adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = name

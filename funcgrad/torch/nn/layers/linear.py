@@ -184,6 +184,8 @@ class Embedding(Module):
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **options: Anything
     ) -> Embedding:
         """A table with these vectors, which are not trained unless ``freeze=False``."""
+        if len(embeddings._value.shape) != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings._value.shape
         return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze, **options)
 

@@ -77,6 +77,7 @@ def clip_grad_norm_(
     tensor([0.6000, 0.8000])
     """
     held = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    max_norm = float(max_norm)
     total = get_total_norm(gradients_of(held), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(held, max_norm, total)
     return total

@@ -492,6 +492,8 @@ def _kron(x: Array, y: Array) -> Array:
 @operation()
 def kron(input: Tensor, other: Tensor) -> Operand:
     """The Kronecker product."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"kron(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
     return apply(_kron, of_one_dtype(input, other))
 
 
@@ -544,6 +546,12 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 @operation("matrix_power")
 def matrix_power(input: Tensor, n: int) -> Operand:
     """A matrix times itself, `n` times."""
+    rows, columns = (1, 1, *input._value.shape)[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            "linalg.matrix_power: A must be batches of square matrices, but they are "
+            f"{rows} by {columns} matrices"
+        )
     if n < 0:
         return matrix_power(FUNCTIONS["inverse"](input), -n)
     if n == 0:

@@ -295,6 +295,12 @@ def shape_of(sizes: ShapeLike, name: str = "") -> tuple[int, ...]:
     if isinstance(sizes, str) or not hasattr(sizes, "__iter__"):
         kind = type(sizes).__name__
         raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+    for k, n in enumerate(sizes):
+        if isinstance(n, str | float | tuple | list | None):
+            raise TypeError(
+                f"{name}(): argument 'size' failed to unpack the object at pos {k + 1} with error \"type "
+                f'must be tuple of ints,but got {type(n).__name__}"'
+            )
     shape = tuple([int(n) for n in sizes])
     for n in shape:
         if n < 0 and name in ("zeros", "full"):

@@ -262,6 +262,9 @@ def indices_of_triangle(make: Callable[..., Any]) -> Callable[..., Any]:
     """``tril_indices`` or ``triu_indices``."""
 
     def indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = None, **rest: Anything) -> Tensor:
+        for name, n in (("row", row), ("col", col)):
+            if n < 0:
+                raise RuntimeError(f"{name} must be non-negative, got{n}")
         found = np.array(make(row, offset, col), np.int64 if dtype is None else numpy_dtype(dtype))
         return finished(found, **rest)
 

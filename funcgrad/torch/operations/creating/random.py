@@ -279,6 +279,8 @@ def randperm(
     **options: object,
 ) -> Tensor:
     """The integers below `n` in random order."""
+    if isinstance(n, float):
+        raise TypeError("randperm(): argument 'n' (position 1) must be int, not float")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     wanted = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)

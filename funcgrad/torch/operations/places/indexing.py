@@ -428,6 +428,8 @@ def index_put(input: Tensor, indices: Operand, values: Operand, accumulate: bool
 @published()
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Operand:
     """All choices of `r` elements, a row each."""
+    if len(input._value.shape) != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._value.shape)}")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     index = np.array(list(choose(range(input._value.size), r)), np.int64).reshape(-1, r)
     return input[FUNCTIONS["as_tensor"](index)]

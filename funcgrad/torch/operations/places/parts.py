@@ -116,6 +116,8 @@ _UNFOLD = Op("UnfoldBackward0", _unfold)
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of a dimension, each along a new last dimension."""
     at = dim_of(dimension, len(self._value.shape))
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
     if size > (self._value.shape[at] if self._value.shape else 1):
         raise RuntimeError(
             f"maximum size for tensor at dimension {at} is {self._value.shape[at]} but size is {size}"

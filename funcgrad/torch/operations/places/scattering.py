@@ -173,6 +173,15 @@ _SCATTERS = {
 }
 
 
+def _require_ranks(input: Tensor, index: Tensor, src: Operand) -> None:
+    """Raise RuntimeError for an index with another number of dimensions than what it is about."""
+    if not index._value.size:
+        return
+    for name, t in (("self", input), ("src", src)):
+        if isinstance(t, Tensor) and max(t._value.ndim, 1) != max(index._value.ndim, 1):
+            raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+
+
 @operation(inplace=True)
 def scatter(
     input: Tensor,
@@ -187,6 +196,7 @@ def scatter(
     _require_index("scatter", index)
     given = src if value is None else value
     at = dim_of(dim, len(input._value.shape))
+    _require_ranks(input, index, given)
     _check_bounds("scatter", input._value, index._value, at)
     if not isinstance(given, Tensor):
         given = np.full(index._value.shape, number_in(given, input._value.dtype))
@@ -204,6 +214,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Operand:
     if src._value.dtype != input._value.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     at = dim_of(dim, len(input._value.shape))
+    _require_ranks(input, index, src)
     _check_bounds("scatter_add", input._value, index._value, at)
     return apply(_SCATTERS["add"], (input, src, index), (at, "add"))
 

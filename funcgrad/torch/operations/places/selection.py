@@ -13,7 +13,7 @@ from funcgrad.torch.core.apply import apply, apply_to
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
-from funcgrad.torch.core.errors import dim_of, dims_of
+from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
@@ -68,6 +68,8 @@ def clamp(input: Tensor, min: Operand = None, max: Operand = None) -> Operand:
         parts = of_one_dtype(input, *[tensor_beside(b, input) for b in (min, max) if b is not None])
         return apply(_CLAMP_TENSORS, parts, (min is not None, max is not None))
     given = [b for b in (min, max) if b is not None]
+    if wrong := [b for b in given if isinstance(b, str | list | tuple)]:
+        raise TypeError(f"clamp(): bounds must be numbers or tensors, not {type(wrong[0]).__name__}")
     dtype = result_dtype(input, *given)
     input = input.to(dtype)
     if dtype.kind in "iu":
@@ -111,6 +113,10 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Operand:
                 "float32", "float"
             ).replace("float64", "double")
         )
+    try:
+        np.broadcast_shapes(input._value.shape, end._value.shape)
+    except ValueError as error:
+        raise broadcast_error(input, end, error) from None
     if isinstance(weight, Tensor):
         return apply(_lerp_tensor, of_one_dtype(input, end, weight))
     return apply(_lerp, (input, end), (weight,))
@@ -246,6 +252,12 @@ def searchsorted(
     dtype = np.int32 if out_int32 else np.int64
     if order.ndim == 1:
         return wrap(np.asarray(np.searchsorted(order, values, "right" if right else "left")).astype(dtype))
+    if values.ndim != order.ndim or values.shape[:-1] != order.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(order.shape)} and input value tensor {list(values.shape)}"
+        )
     out = np.empty(values.shape, dtype)
     for k in np.ndindex(*order.shape[:-1]):
         out[k] = np.searchsorted(order[k], values[k], "right" if right else "left")
@@ -425,13 +437,13 @@ def _word(t: Tensor) -> str:
 
 
 @operation()
-def softmax(input: Tensor, dim: AxisLike = None, dtype: DTypeLike = None) -> Operand:
+def softmax(input: Tensor, dim: AxisLike, dtype: DTypeLike = None) -> Operand:
     """Exponentials that add up to one along a dimension."""
     return _normalised(_SOFTMAX, input, dim, dtype)
 
 
 @operation()
-def log_softmax(input: Tensor, dim: AxisLike = None, dtype: DTypeLike = None) -> Operand:
+def log_softmax(input: Tensor, dim: AxisLike, dtype: DTypeLike = None) -> Operand:
     """The logarithm of `softmax`, without overflow."""
     return _normalised(_LOG_SOFTMAX, input, dim, dtype)
 
@@ -475,6 +487,8 @@ def norm(
         for d in sorted(sides) if keepdim else ():
             found = found.unsqueeze(d)
         return found
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     order = 2.0 if p in ("fro", None) else float(p)
     axes = None if dim is None else dims_of(dim, len(input._value.shape))
     return apply(_VECTOR_NORM, (input,), (order, axes, keepdim))
@@ -525,4 +539,12 @@ def _cdist(x: Array, y: Array, p: float) -> Array:
 @operation("cdist", method=False)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Operand:
     """All distances between rows of two tensors."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if (rank := len(x._value.shape)) < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {rank}D")
+    columns = [x._value.shape[-1] for x in (x1, x2)]
+    if columns[0] != columns[1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {columns[0]} X2: {columns[1]}"
+        )
     return apply(_cdist, (x1, x2), (float(p),))

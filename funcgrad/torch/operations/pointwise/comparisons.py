@@ -243,6 +243,8 @@ def allclose(
 @operation()
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
     a, b = input._value, other._value
     return a.shape == b.shape and bool((a == b).all())
 

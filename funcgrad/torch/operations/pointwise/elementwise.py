@@ -179,7 +179,10 @@ def _frac(x: Array) -> Array:
 
 
 def _sign(x: Array) -> Array:
-    return np.sign(x) if x.dtype.kind != "b" else x.copy()
+    if x.dtype.kind == "b":
+        return x.copy()
+    # Of NaN it is 0, as in PyTorch.
+    return np.where(np.isnan(x), np.zeros((), x.dtype), np.sign(x)) if x.dtype.kind == "f" else np.sign(x)
 
 
 def _sgn(x: Array) -> Array:

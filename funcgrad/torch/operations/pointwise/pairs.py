@@ -25,7 +25,7 @@ def _fmin(x: Array, y: Array) -> Array:
 
 
 def _logaddexp(x: Array, y: Array) -> Array:
-    return np.logaddexp(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
+    return _logaddexp_of_reals(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
 
 
 def logaddexp_of(x: Array, y: Array) -> Array:
@@ -49,6 +49,31 @@ def _hypot_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
     return out, x / out * dx + y / out * dy
 
 
+@custom_jvp
+def _xlogy(x: Array, y: Array) -> Array:
+    return special.xlogy(x, y)
+
+
+@_xlogy.defjvp
+def _xlogy_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
+    (x, y), (dx, dy) = primals, tangents
+    # As in PyTorch: where both are 0 the slope by the first is 0, and by the second NaN.
+    slope = np.where((x == 0) & (y <= 0), np.zeros((), y.dtype), np.log(y))
+    return _xlogy(x, y), slope * dx + x / y * dy
+
+
+@custom_jvp
+def _logaddexp_of_reals(x: Array, y: Array) -> Array:
+    return np.logaddexp(x, y)
+
+
+@_logaddexp_of_reals.defjvp
+def _logaddexp_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
+    (x, y), (dx, dy) = primals, tangents
+    # NaN where both are infinite alike, as in PyTorch.
+    return _logaddexp_of_reals(x, y), dx / (1 + np.exp(y - x)) + dy / (1 + np.exp(x - y))
+
+
 # What has no derivative in PyTorch has a node with the name that it has there.
 _ROWS = (
     Row("maximum", "MaximumBackward0", np.maximum, "The larger of two.", result="same", inplace=False),
@@ -61,7 +86,7 @@ _ROWS = (
     Row("logaddexp2", "Logaddexp2Backward0", np.logaddexp2, "``log2(2**input + 2**other)``.", inplace=False),
     Row("copysign", "CopysignBackward0", np.copysign, "`input` with the sign of `other`."),
     Row("nextafter", "NextafterBackward0", np.nextafter, "The number next to `input`, towards `other`."),
-    Row("xlogy", "XlogyBackward0", special.xlogy, "``input * log(other)``, 0 where `input` is 0."),
+    Row("xlogy", "XlogyBackward0", _xlogy, "``input * log(other)``, 0 where `input` is 0."),
     Row("gcd", "NotImplemented", np.gcd, "The greatest common divisor.", result="same"),
     Row("lcm", "NotImplemented", np.lcm, "The least common multiple.", result="same"),
 )

@@ -23,7 +23,12 @@ __all__: list[str] = []
 
 def _median_index(x: Array, axis: int) -> Array:
     order = np.argsort(x, axis=axis, kind="stable")
-    return np.take(order, (x.shape[axis] - 1) // 2, axis=axis)
+    middle = np.take(order, (x.shape[axis] - 1) // 2, axis=axis)
+    if x.dtype.kind != "f":
+        return middle
+    # The first NaN, where there is one.
+    missing = np.isnan(x)
+    return np.where(np.any(missing, axis=axis), np.argmax(missing, axis=axis), middle)
 
 
 def _median_dim(x: Array, axis: int, keepdims: bool) -> Array:

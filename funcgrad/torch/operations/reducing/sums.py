@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.scipy.special import logsumexp as fused
 from funcgrad.torch.core.apply import apply, apply_linear, apply_to
 from funcgrad.torch.core.backward.history import Op, op
@@ -16,7 +17,7 @@ from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.arithmetic import F32
 from funcgrad.torch.operations.registry import operation
-from funcgrad.types import Anything, Array, AxisLike, DTypeLike
+from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike
 
 
 def chosen_dtype(dtype: DTypeLike, x: Tensor, *, widen: bool = False) -> np.dtype[Any]:
@@ -174,9 +175,27 @@ def count_nonzero(input: Tensor, dim: AxisLike = None) -> Operand:
     return (input != 0).sum(dim)
 
 
-@op("LogsumexpBackward0", keeps_result=True)
 def _logsumexp(x: Array, axes: AxisLike, keepdims: bool) -> Array:
+    return fused(x, axis=axes, keepdims=keepdims) if x.dtype.kind == "c" else _of_reals(axes, keepdims, x)
+
+
+def _fused(axes: AxisLike, keepdims: bool, x: Array) -> Array:
     return fused(x, axis=axes, keepdims=keepdims)
+
+
+_of_reals = custom_jvp(_fused, nondiff_argnums=(0, 1))
+
+
+@_of_reals.defjvp
+def _of_reals_jvp(axes: AxisLike, keepdims: bool, primals: Arrays, tangents: Arrays) -> Arrays:
+    (x,), (dx,) = primals, tangents
+    out = _of_reals(axes, keepdims, x)
+    each = np.reshape(out, [1 if k in axes else n for k, n in enumerate(x.shape)])
+    # NaN where the largest is infinite, as in PyTorch.
+    return out, np.sum(np.exp(x - each) * dx, axis=axes, keepdims=keepdims)
+
+
+_LOGSUMEXP = Op("LogsumexpBackward0", _logsumexp, keeps_result=True)
 
 
 @operation()
@@ -190,4 +209,4 @@ def logsumexp(input: Tensor, dim: AxisLike, keepdim: bool = False) -> Operand:
             size = input.detach().real
             return (input - size).exp().log() + size
         return input.clone()
-    return apply(_logsumexp, (input,), (dims_of(dim, len(input._value.shape)), keepdim))
+    return apply(_LOGSUMEXP, (input,), (dims_of(dim, len(input._value.shape)), keepdim))

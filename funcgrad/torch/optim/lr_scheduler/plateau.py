@@ -67,7 +67,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Whether the rate was reduced so lately that nothing is counted."""
         return self.cooldown_counter > 0
 
-    def step(self, metrics: Number = None, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Number, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take the measure of an epoch."""
         value = float(metrics)
         if epoch is not None:

@@ -34,6 +34,9 @@ def _require_no_last_batch(drop_last: bool) -> None:
         )
 
 
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
 class DataLoader:
     """Batches of a dataset, one pass each time it is iterated over.
 
@@ -96,6 +99,12 @@ class DataLoader:
         self.drop_last = drop_last
         self.batch_sampler: Any = batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _FIXED and "_is_made" in self.__dict__:
+            raise ValueError(f"{name} attribute should not be set after DataLoader is initialized")
+        super().__setattr__(name, value)
 
     def _order(self, shuffle: bool | None) -> Anything:
         if self._iterable:
