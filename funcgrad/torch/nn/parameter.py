@@ -115,7 +115,8 @@ class _Uninitialized(Tensor):
         object.__setattr__(self, "__class__", self.cls_to_become)
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc] - names of arguments, too
+# mypy takes the names of arguments away from special methods.
+class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
     """A parameter of a lazy layer before its first call."""
 
     cls_to_become = Parameter

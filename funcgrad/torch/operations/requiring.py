@@ -19,7 +19,7 @@ def kind_of(t: Tensor) -> str:
 
 def long_word(t: Tensor) -> str:
     """PyTorch's other word for the dtype, C++'s: ``"float"``."""
-    name = t._value.dtype.name
+    name: str = t._value.dtype.name
     return LONG_NAMES.get(name, name)
 
 

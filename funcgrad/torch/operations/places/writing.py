@@ -190,7 +190,7 @@ def _resized(self: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
             f"a size of {found} ({self._value.size} elements). autograd's resize can only change the shape "
             "of a given tensor, while preserving the number of elements. "
         )
-    return self.reshape(shape)  # type: ignore[no-any-return]
+    return self.reshape(shape)
 
 
 @method()

@@ -99,10 +99,9 @@ class DataLoader:
         self.drop_last = drop_last
         self.batch_sampler: Any = batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
-        self._is_made = True
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name in _FIXED and "_is_made" in self.__dict__:
+        if name in _FIXED and "collate_fn" in self.__dict__:  # which is set last
             raise ValueError(f"{name} attribute should not be set after DataLoader is initialized")
         super().__setattr__(name, value)
 
