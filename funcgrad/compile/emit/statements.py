@@ -21,6 +21,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     Special,
     Statement,
     Store,
+    masks_of,
     names_read,
     operands_of,
 )
@@ -111,7 +112,9 @@ class Writer:
     def element(self, view: View, variables: Sequence[str]) -> str:
         """An element of a view."""
         index = self.index(view, variables)
-        return index if view.buffer.role == "index" else f"{view.buffer.name}[{index}]"
+        if view.buffer.role == "index":
+            return f"({index})" if " " in index else index
+        return f"{view.buffer.name}[{index}]"
 
     def steps(self, steps: Sequence[Nest | Special | Joined | Outlined]) -> None:
         """All steps in order."""
@@ -135,6 +138,9 @@ class NestWriter:
         self.loops = loops
         self.variables = list(LOOP_NAMES[: len(self.loops)])
         self.variables += [f"i{k}" for k in range(len(LOOP_NAMES), len(self.loops))]
+        self.masks = masks_of(nest)
+        self.ended: frozenset[int] = frozenset()
+        """The axes whose loops end where the masks do."""
         self._loaded: dict[View, str] = {}
         self._counts: dict[View, int] = {}
         for statement in nest.body:
@@ -163,6 +169,13 @@ class NestWriter:
         for total in sums:
             total.before(depth)
         size = self.loops[depth].size
+        stop = self.stop(depth)
+        if stop:
+            with self.writer.block(f"for {self.variables[depth]} in range({stop}):"):
+                self.level(depth + 1, sums)
+            for total in sums:
+                total.after(depth)
+            return
         long = size > 2 * BLOCK and not self.writer.local.portable
         if depth == len(self.loops) - 1 and long and any(s.innermost for s in sums):
             self._blocked(depth, sums)
@@ -171,6 +184,19 @@ class NestWriter:
                 self.level(depth + 1, sums)
         for total in sums:
             total.after(depth)
+
+    def stop(self, depth: int) -> str:
+        """Where a loop ends that need not run over its whole axis; the line that says so is written."""
+        size, axes = self.loops[depth]
+        bounds = [bound for axis, bound in sorted(self.masks) if axes == (axis,)]
+        if not bounds or self.writer.local.portable or size > 2 * BLOCK:
+            return ""
+        stop, least = self.writer.local.fresh("stop"), self.writer.local.symbol(size)
+        for bound in bounds:
+            least = f"min({least}, {bound})"
+        self.writer.line(f"{stop} = {least}")
+        self.ended |= {axes[0]}
+        return stop
 
     def _blocked(self, depth: int, sums: Sequence[Accumulator]) -> None:
         """The innermost loop in blocks, with a sum of its own for each block."""
@@ -189,13 +215,22 @@ class NestWriter:
         writer = self.writer
         for statement in self.nest.body:
             writer.comment(statement.source)
-            if isinstance(statement, Let):
+            if isinstance(statement, Let) and self.is_within(statement.name):
+                writer.line(f"{statement.name} = {self.nest.extents.clipped[statement.name].whole}")
+            elif isinstance(statement, Let):
                 texts = [self.read(operand) for operand in statement.operands]
                 writer.line(f"{statement.name} = {filled(statement.template, texts)}")
             elif isinstance(statement, Store):
                 self.store(statement)
             else:
                 sums[id(statement)].add(self.read(statement.operand))
+
+    def is_within(self, name: str) -> bool:
+        """Whether a position need not be cut off where the array ends."""
+        position = self.nest.extents.clipped.get(name)
+        if position is None or position.axis not in self.ended:
+            return False
+        return self.nest.extents.is_within(position, self.masks)
 
     def store(self, statement: Store) -> None:
         """Write an element; what has been read of that memory may no longer be there."""
@@ -218,6 +253,8 @@ class NestWriter:
         if name is not None:
             return name
         text = self.element(view)
+        if view.buffer.role == "index":
+            return text
         # The flag is set by several statements, each of which must see what those before it have set.
         if self._counts[view] > 1 and view.buffer.role != "failure":
             name = self._loaded[view] = self.writer.local.fresh(f"{view.buffer.name}_")

@@ -162,7 +162,7 @@ class PortableWriter(Writer):
         """An element of a view: its index is decided when all of them are known."""
         flat = self.index(view, variables)
         if view.buffer.role == "index":
-            return flat
+            return f"({flat})" if " " in flat else flat
         return self.indexing.element(view, variables, flat)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from funcgrad.compile.emit.loop_order import loops_of
 from funcgrad.compile.emit.statements import NestWriter, Writer
 from funcgrad.compile.lower.elementwise import cast_name
@@ -19,7 +21,7 @@ from funcgrad.compile.passes.scheduling.taking_over import note_copy, taken_over
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Program, Var
-from funcgrad.transforms.control.updates import unchanged_places
+from funcgrad.transforms.control.updates import only_added_to, unchanged_places
 from funcgrad.types import Anything
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Carry:
         self.given: list[Given] = []
         self.own: set[Buffer] = set()
         """Memory that nobody else has a name for."""
+        self.totals: set[Buffer] = set()
+        """Memory that is a total while the loop runs."""
         stays = unchanged_places(body, len(avals))
         for k, (atom, aval) in enumerate(zip(initial, avals, strict=True)):
             if not aval.shape:
@@ -55,6 +59,9 @@ class Carry:
             if view is None:
                 view = memory_with(scheduler, atom, aval, "carry", source)
                 self.own.add(view.buffer)
+            if k in stays and not view.buffer.is_total and is_plain_zero(scheduler, atom):
+                view.buffer.is_total = only_added_to(body, k)
+                self.totals.add(view.buffer)
             self.given.append(view)
         self.updates: list[tuple[str, str, Aval]] = []
         self.copies: list[tuple[View, View]] = []
@@ -67,6 +74,8 @@ class Carry:
 
     def results(self, scheduler: Scheduler, held: Held, atoms: Sequence[Atom]) -> None:
         """Note what the next trip starts with; `scheduler` is that of the program around the loop."""
+        for buffer in self.totals:
+            buffer.is_total = False
         moving: list[int] = []
         for k, (v, given, atom, aval) in enumerate(
             zip(held.program.inputs, self.given, atoms, self.avals, strict=False)
@@ -171,6 +180,12 @@ def define_given(scheduler: Scheduler, outputs: Sequence[Var], found: Sequence[G
             scheduler.define_local(v, given, position)
         else:
             scheduler.define_view(v, given, position)
+
+
+def is_plain_zero(scheduler: Scheduler, atom: Atom) -> bool:
+    """Whether an array is nothing but zeros without a sign."""
+    number = scheduler.nodes.number_everywhere(atom)
+    return number is not None and bool(number.value == 0) and not np.signbit(number.value.real)
 
 
 def memory_with(scheduler: Scheduler, atom: Atom, aval: Aval, hint: str, source: Source | None) -> View:

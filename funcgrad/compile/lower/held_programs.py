@@ -19,7 +19,7 @@ from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.ranges import Range
-from funcgrad.transforms.control.updates import reads_first
+from funcgrad.transforms.control.updates import reads_first, totals_in_place
 from funcgrad.transforms.simplify import simplify_program
 
 Given = str | View
@@ -38,7 +38,7 @@ def prepared(local: Locals, program: Program, inputs: Sequence[Atom | None]) -> 
         known = with_numbers(program, numbers)
         fixed = {v for v, x in zip(program.inputs, inputs, strict=True) if x is not None}
         made = factors_doubled(simplify_program(expand(simplify_program(known))))
-        made = reads_first(nearest_last(made, fixed))
+        made = reads_first(totals_in_place(nearest_last(made, fixed)))
         # The first is kept, too, for its identity to stay its own.
         found = local.prepared[key] = (program, made)
     return found[1]

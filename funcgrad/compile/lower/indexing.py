@@ -7,7 +7,6 @@ program is then run by NumPy, which raises the error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +19,11 @@ from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
     Nest,
-    Operand,
     Reduce,
     Store,
     squeezed,
     squeezed_view,
 )
-from funcgrad.compile.passes.scheduling.numbers import NUMBERS, holds_numbers
 from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.avals import Shape
@@ -92,9 +89,7 @@ class Positions:
         scheduler, local = self.scheduler, self.scheduler.local
         size = local.symbol(n)
         atom, moves = self.spread(index)
-        operand: Operand = scheduler.operand(atom, nest, moves)
-        if isinstance(operand, Load) and holds_numbers(operand.view.buffer):
-            operand = Load(replace(operand.view, buffer=NUMBERS))
+        operand = scheduler.operand(atom, nest, moves)
         low, high = (0, n - 1) if sure else scheduler.ranges.of(index) or (-n - 1, n)
         i64 = np.dtype(np.int64)
         place = local.fresh("index")
@@ -189,6 +184,8 @@ def lower_scatter(scheduler: Scheduler, equation: Equation) -> None:
         name = scheduler.local.fresh("sum")
         template = combination(FOLDS[mode], dtype)
         nest.body.append(Let(name, template, (Load(view), value), dtype, 1, equation.source))
+        if mode == "add" and memory.buffer.is_total:
+            nest.extents.sums[name] = value
         value = name
     nest.body.append(Store(view, value, equation.source))
     nest.ordered = True

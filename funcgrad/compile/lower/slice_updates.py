@@ -118,6 +118,8 @@ def lower_addition(scheduler: Scheduler, equation: Equation) -> None:
     template = "{0} | {1}" if dtype.kind == "b" else wrapped("{0} + {1}", dtype)
     operands = (Load(target), scheduler.operand(part, nest))
     nest.body.append(Let(name, template, operands, dtype, 1, equation.source))
+    if view.buffer.is_total:
+        nest.extents.sums[name] = operands[1]
     nest.body.append(Store(target, name, equation.source))
     # Elements read before must not be taken for those that are there now.
     scheduler.close(nest)

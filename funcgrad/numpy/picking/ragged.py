@@ -25,6 +25,7 @@ from funcgrad.ops.arrays.windows import (
     has_traced_bounds,
     interval_of,
     note_interval,
+    numbers_below,
 )
 from funcgrad.source import user_location
 from funcgrad.tracing.recorder import active_recorder
@@ -50,7 +51,7 @@ class Side(NamedTuple):
 
     def mask(self, ndim: int, axis: int) -> ArrayLike:
         """Which positions along the axis are in the part."""
-        return along(np.arange(self.most) < self.length, ndim, axis)
+        return along(numbers_below(self.most) < self.length, ndim, axis)
 
 
 def stands_for(x: Tracer) -> tuple[int, int]:
@@ -205,7 +206,7 @@ class Ragged(NDArrayOperatorsMixin):
         out = self.data
         for axis, side in enumerate(self.sides):
             if side is not None:
-                out = np.where(side.mask(self.ndim, axis), out, np.asarray(value, self.dtype))
+                out = np.where(side.mask(self.ndim, axis), out, self.dtype.type(value))
         return out
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Anything, **options: Anything) -> object:
@@ -280,7 +281,7 @@ class Ragged(NDArrayOperatorsMixin):
             raise refused("a written element")
         (side,) = self.sides
         assert side is not None, "a vector whose length is traced"
-        here = np.arange(side.most) == position(side, index)
+        here = numbers_below(side.most) == position(side, index)
         self._data = np.where(here, np.asarray(value, self.dtype) if np.ndim(value) else value, self.data)
 
 
@@ -393,7 +394,7 @@ def cut(x: Ragged, side: Side) -> Ragged:
     """A part of a vector."""
     (whole,) = x.sides
     assert whole is not None, "a vector whose length is traced"
-    at = within(side.start + np.arange(side.most), whole.most)
+    at = within(side.start + numbers_below(side.most), whole.most)
     return x.viewed(lambda data: Ragged(np.take(data, at), [side]).filled(1), [side])
 
 
@@ -423,8 +424,15 @@ def read_part(x: Tracer, items: Sequence[Any], kept: Sequence[Side | None]) -> A
     reading: list[Any] = []
     for axis, item in enumerate(items):
         side = next(sides) if isinstance(item, slice) else None
-        reading.append(item if side is None else Window(side.start, side.most, 1, x.aval.shape[axis] - 1))
-    data = READ[0](x, tuple(reading))
+        if side is None:
+            reading.append(item)
+        elif isinstance(side.start, int):
+            reading.append(slice(side.start, side.start + side.most))
+        else:
+            reading.append(Window(side.start, side.most, 1, x.aval.shape[axis] - 1))
+    base: Anything = x
+    windows = any(type(item) is Window for item in reading)
+    data = READ[0](x, tuple(reading)) if windows else base[tuple(reading)]
     return Ragged(data, kept).filled(1)
 
 
@@ -455,7 +463,7 @@ def write_part(x: Anything, items: Index, value: ArrayLike) -> None:
     for axis, side in enumerate(kept):
         if side is None:
             continue
-        place = np.arange(before.shape[axis]) - side.start
+        place = numbers_below(before.shape[axis]) - side.start
         mask = mask & along((place >= 0) & (place < side.length), ndim, axis)
         theirs = given[axis - offset] if axis >= offset else None
         if theirs is not None:

@@ -22,7 +22,7 @@ from funcgrad.numpy.picking.ragged import (
     sides_of,
     within,
 )
-from funcgrad.ops.arrays.windows import difference_interval
+from funcgrad.ops.arrays.windows import difference_interval, numbers_below
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike, Index
 
@@ -111,7 +111,7 @@ def joined(parts: Sequence[Any], axis: int | None = 0) -> Anything:
     most = int(min(sum(mosts), greatest))
     dtype = np.result_type(*[x.dtype for x in parts])
     found: Any = np.ones(most, dtype)
-    places, first = np.arange(most), 0
+    places, first = numbers_below(most), 0
     for part, count, size in zip(parts, counts, mosts, strict=True):
         if size:
             at = places - first
@@ -178,7 +178,7 @@ def flipped(x: Ragged, axis: int | None = None) -> Ragged:
         raise refused("np.flip of more than one axis")
     (side,) = x.sides
     assert side is not None, "a vector whose length is traced"
-    at = within(side.length - 1 - np.arange(side.most), side.most)
+    at = within(side.length - 1 - numbers_below(side.most), side.most)
     return x.viewed(lambda data: Ragged(np.take(data, at), x.sides).filled(1), x.sides)
 
 

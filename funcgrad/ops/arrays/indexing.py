@@ -25,6 +25,7 @@ from funcgrad.ops.arrays.structure import (
     shape_of,
     zeros_beside,
 )
+from funcgrad.ops.arrays.windows import numbers_below
 from funcgrad.ops.families import broadcast_shapes, summed_to
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, distinct, fixed, integers, normal, positive
@@ -410,9 +411,7 @@ def batched_indices(size: int, indices: Sequence[Any], batched: Flags) -> list[A
 
 def batch_positions(size: int, indices: Sequence[Any]) -> Array:
     """The position along the batch axis, to go with index arrays that have it."""
-    numbers = np.arange(size)
-    numbers.setflags(write=False)  # that it cannot change spares the check of every position
-    return numbers.reshape((size,) + (1,) * (index_rank(indices) - 1))
+    return numbers_below(size).reshape((size,) + (1,) * (index_rank(indices) - 1))
 
 
 class Chosen(Primitive):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from funcgrad.tracing.tracer import Tracer
-from funcgrad.types import ArrayLike, Index, Number
+from funcgrad.types import Array, ArrayLike, Index, Number
 
 if TYPE_CHECKING:
     from funcgrad.tracing.recorder import Recorder
@@ -38,9 +38,23 @@ class Window(NamedTuple):
 
     def positions(self, before: int, after: int) -> ArrayLike:
         """As an index array, with axes of size one before and after."""
-        offsets = (np.arange(self.size) * self.step).reshape((1,) * before + (self.size,) + (1,) * after)
+        offsets = numbers_below(self.size, self.step).reshape((1,) * before + (self.size,) + (1,) * after)
         places = self.start + offsets
-        return places if self.last is None else np.minimum(places, self.last)
+        if self.last is not None:
+            places = np.minimum(places, self.last)
+        if isinstance(places, np.ndarray):
+            places.setflags(write=False)  # that they cannot change spares the check of every position
+        return places
+
+
+def numbers_below(n: int, step: int = 1) -> Array:
+    """The numbers from 0 to n - 1, times a step, which cannot change.
+
+    Compiled, those of step one are no array, but the variable of a loop.
+    """
+    numbers = np.arange(n) * step
+    numbers.setflags(write=False)
+    return numbers
 
 
 def has_traced_bounds(index: Index) -> bool:

@@ -5,9 +5,10 @@ Knows nothing of memory: whether it may be changed is for those to decide who ru
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from funcgrad.ir.program import Atom, Equation, Program, Var
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, UpdateSlice
 from funcgrad.ops.arrays.sorting import AddAlongAxis
@@ -55,6 +56,26 @@ def unchanged_places(body: Program, n_carry: int) -> set[int]:
     """The parts of a carry that stay where they are."""
     origins = changed_inputs(body)[:n_carry]
     return {k for k, origin in enumerate(origins) if origin == k}
+
+
+def only_added_to(body: Program, k: int) -> bool:
+    """Whether a body, and the loops inside it, do nothing to an input that it changes but add to it."""
+    v: Atom = body.inputs[k]
+    for e in body.equations:
+        for place, base in enumerate(bases(e)):
+            if base is not v:
+                continue
+            if e.primitive.name == "scan":
+                adds = only_added_to(e.primitive.body, place)
+            else:
+                adds = isinstance(e.primitive, AddToSlice) or (
+                    isinstance(e.primitive, Scatter) and e.primitive.mode == "add"
+                )
+            if not adds:
+                return False
+            v = e.outputs[place]
+            break
+    return body.outputs[k] is v
 
 
 def changed_operands(branches: Sequence[Program]) -> list[int | None]:
@@ -125,6 +146,37 @@ def as_additions(program: Program) -> Program:
         adding = Scatter("add", e.primitive.axes, e.primitive.unique)
         equations.append(Equation(adding, (e.inputs[0], added, *e.inputs[2:]), e.outputs, e.source))
     return Program(program.inputs, program.captured, tuple(equations), program.outputs, program.name)
+
+
+def totals_in_place(program: Program) -> Program:
+    """The Program that adds to a carried array where it is, at its end, where it adds below a mask alone."""
+    makers = {v: e for e in program.equations for v in e.outputs}
+    uses = Counter([a for e in program.equations for a in e.inputs if isinstance(a, Var)])
+    uses.update([a for a in program.outputs if isinstance(a, Var)])
+    carried = dict(zip(program.outputs, program.inputs, strict=False))
+    equations: list[Equation] = []
+    additions: list[Equation] = []
+    for e in program.equations:
+        out = e.outputs[0]
+        total = carried.get(out)
+        if e.primitive.name != "add" or total not in e.inputs or uses[out] != 1 or uses[total] != 1:
+            equations.append(e)
+            continue
+        term = e.inputs[1] if e.inputs[0] is total else e.inputs[0]
+        made = makers.get(term) if isinstance(term, Var) else None
+        masked = made is not None and made.primitive.name == "where" and is_zero(made.inputs[2])
+        if not masked or not out.aval.shape or not term.aval == total.aval == out.aval:
+            equations.append(e)
+            continue
+        whole = tuple([(0, n, 1) for n in out.aval.shape])
+        additions.append(Equation(AddToSlice(whole), (total, term), e.outputs, e.source))
+    together = (*equations, *additions)
+    return Program(program.inputs, program.captured, together, program.outputs, program.name)
+
+
+def is_zero(atom: Atom) -> bool:
+    """Whether an atom is the number 0."""
+    return isinstance(atom, Literal) and not atom.aval.shape and atom.value == 0
 
 
 def added_term(writing: Equation, makers: Mapping[Var, Equation]) -> tuple[Equation, Atom] | None:

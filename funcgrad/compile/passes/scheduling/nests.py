@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.compile.passes.scheduling.extents import NONE, Extents, Mask
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Shape
+from funcgrad.ops.reducing.folds import SUM
 from funcgrad.tracing.primitive import Fold
 
 
@@ -86,6 +88,8 @@ class Nest:
     """Memory that is filled with a number before the loops."""
     ordered: bool = False
     """Whether the order of the turns matters, and several may write the same element."""
+    extents: Extents = field(default_factory=Extents)
+    """What is known of how far its loops need go."""
     _weighed: int = 0
     _weight: int = 0
     _streams: set[Buffer] = field(default_factory=set)
@@ -210,6 +214,22 @@ def names_read(statement: Statement) -> Iterator[str]:
     for view in views:
         if isinstance(view, View):
             yield from [name for name, _ in view.base]
+
+
+def masks_of(nest: Nest) -> frozenset[Mask]:
+    """The masks beyond which a nest changes nothing: it adds zeros there."""
+    found: frozenset[Mask] | None = None
+    for s in nest.body:
+        if isinstance(s, Let):
+            continue
+        term: object = s.operand
+        if isinstance(s, Store):
+            term = "" if s.when else nest.extents.sums.get(str(s.operand), "")
+        masks = nest.extents.zeros.get(term, NONE) if isinstance(term, str) else NONE
+        if isinstance(s, Reduce):
+            masks = frozenset([m for m in masks if m[0] in s.axes]) if s.fold is SUM else NONE
+        found = masks if found is None else found & masks
+    return found or NONE
 
 
 def bytes_moved(nest: Nest) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from funcgrad.compile.passes.scheduling.ranges import stays_as_it_is
-from funcgrad.compile.passes.scheduling.views import Buffer
+from funcgrad.compile.passes.scheduling.views import Buffer, View
 
 NUMBERS = Buffer("", np.dtype(np.int64), 0, "index")
 """Stands for the memory of any such array."""
@@ -15,4 +17,11 @@ def holds_numbers(buffer: Buffer) -> bool:
     """Whether a block holds the numbers from 0 on, and always will."""
     if buffer.role != "captured" or buffer.dtype != np.int64 or not stays_as_it_is(buffer.source):
         return False
-    return buffer.source.flags.c_contiguous and np.array_equal(buffer.source.ravel(), np.arange(buffer.size))
+    numbers = buffer.source.reshape(-1)
+    ends = not buffer.size or (numbers[0] == 0 and numbers[-1] == buffer.size - 1)
+    return ends and buffer.source.flags.c_contiguous and np.array_equal(numbers, np.arange(buffer.size))
+
+
+def in_no_memory(view: View) -> View:
+    """A view whose elements are positions as a view of no memory; any other as it is."""
+    return replace(view, buffer=NUMBERS) if holds_numbers(view.buffer) else view

@@ -47,6 +47,8 @@ class Ranges:
         """Variables that are the same number as another, which is in a Program around this one or here."""
         self._rooms: dict[Var, tuple[int, Var]] = {}
         """Of variables that, where they are positive, are at most this number less that variable."""
+        self._negatives: dict[Var, Var] = {}
+        """Variables that are less another."""
         self._below: dict[Var, Var] = {}
         """Variables that are at least zero and less than another."""
         self._one_less: dict[Var, Var] = {}
@@ -68,6 +70,10 @@ class Ranges:
     def note_below(self, v: Var, bound: Var) -> None:
         """Say that a variable is at least zero, and below a bound that has this name."""
         self._below[v] = bound
+
+    def room(self, v: Var) -> tuple[int, Var] | None:
+        """A number and a variable: where `v` is positive, it is at most the one less the other."""
+        return self._rooms.get(self.name(v))
 
     def note_counter(self, v: Var, counter: Counter) -> None:
         """Say that a variable is what a loop counts."""
@@ -114,6 +120,8 @@ class Ranges:
             operands = [self.of(a) for a in inputs]
             if all(x is not None for x in operands):
                 self.note(out, RULES[name](*operands))
+            if name == "neg" and not out.aval.shape and isinstance(inputs[0], Var):
+                self._negatives[out] = self.name(inputs[0])
             if not out.aval.shape and len(inputs) == 2:
                 self._follow_sums(name, inputs[0], inputs[1], out)
 
@@ -132,6 +140,8 @@ class Ranges:
             self._rooms[out] = self._rooms[self.name(x)]
         elif name == "sub":
             self._follow_difference(x, y, out)
+        elif name == "add" and not isinstance(y, Var) and x in self._negatives:
+            self._note_room(y, self._negatives[x], out)
         elif name == "add" and isinstance(y, Var):
             self._note_sum(x, y, out)
             self._note_sum(y, x, out)

@@ -32,6 +32,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     squeezed_view,
 )
 from funcgrad.compile.passes.scheduling.nodes import Node, Nodes, is_identity
+from funcgrad.compile.passes.scheduling.numbers import in_no_memory
 from funcgrad.compile.passes.scheduling.ranges import Ranges
 from funcgrad.compile.passes.scheduling.views import MOVES, Buffer, View, moved
 from funcgrad.ir.avals import Aval, Shape
@@ -161,6 +162,7 @@ class Scheduler:
         nest.body.append(
             Let(node.name, template, operands, out.aval.dtype, equation.primitive.cost, equation.source)
         )
+        nest.extents.note(self.ranges, equation, node.name, operands)
         return node
 
     def define_member(
@@ -265,7 +267,7 @@ class Scheduler:
         if nest.shape and not found.shape:
             # One number of an array, mixed into a larger shape: every turn of the loops reads it.
             found = View(found.buffer, nest.shape, (0,) * len(nest.shape), found.offset, found.base)
-        return Load(found)
+        return Load(in_no_memory(found))
 
     def _stays(self, node: Node, moves: Sequence[Any]) -> bool:
         """Whether the movements leave elements where they are, but for axes of size one."""
@@ -285,6 +287,7 @@ class Scheduler:
             name = nest.memo[key] = self.local.fresh(node.name or "again")
             weight = equation.primitive.cost
             nest.body.append(Let(name, node.template, operands, node.aval.dtype, weight, equation.source))
+            nest.extents.note(self.ranges, equation, name, operands)
         return name
 
     # -- memory ------------------------------------------------------------------------------------------

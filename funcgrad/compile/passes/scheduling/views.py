@@ -24,7 +24,7 @@ from funcgrad.types import Anything
 class Buffer:
     """A block of memory that a kernel is given: an input, a captured array, an output or scratch."""
 
-    __slots__ = ("dtype", "first", "is_log", "last", "name", "role", "shape", "size", "source")
+    __slots__ = ("dtype", "first", "is_log", "is_total", "last", "name", "role", "shape", "size", "source")
 
     def __init__(
         self, name: str, dtype: np.dtype[Any], size: int, role: str, source: Anything = None
@@ -37,6 +37,8 @@ class Buffer:
         """The shape of the array that it holds, where it holds one."""
         self.is_log = False
         """Whether it has an element for each run of the body of a loop."""
+        self.is_total = False
+        """Whether it began with zeros, and is only added to: it holds no zero with a sign."""
         self.role = role
         """``input``, ``captured``, ``output``, ``scratch``, ``clock``, ``failure``, ``signals`` or
         ``tape``; of an ``index``, which is no memory, the k-th element is k."""
