@@ -186,7 +186,7 @@ def at(point: tuple[Any, ...], i: int, t: Any) -> list[Any]:
 def exact_derivative(f: Callable[..., Any], point: tuple[Any, ...], i: int, order: int) -> float:
     with mp.workdps(50):
         exact = tuple(mp.mpf(x) if isinstance(x, float) else x for x in point)
-        step = mp.mpf(10) ** -14
+        step = mp.mpf(10) ** -14 * min(1, abs(exact[i]) or 1)
         return float(mp.re(mp.diff(lambda t: f(*at(exact, i, t)), exact[i], order, h=step)))
 
 
