@@ -178,8 +178,8 @@ TEXT_STEPS = ("FORMAT_", "CONVERT_VALUE", "BUILD_STRING", "BUILD_LIST", "BUILD_T
 PLACES = ("LOAD_CONST", "LOAD_SMALL_INT", "BUILD_SLICE", "UNARY_NEGATIVE")
 """Instructions that make an index or a slice."""
 
-KEEPING_HOOKS = ("function", "made", "item", "slice")
-"""What rewritten code calls with a text, for a function, a list or an element of it, or for its part."""
+KEEPING_HOOKS = ("function", "made", "item", "slice", "operated")
+"""What rewritten code calls with a text: for a function, a list, its element, its part, or a sum with it."""
 
 NO_STEPS = ("PRECALL", "PUSH_NULL", "KW_NAMES")
 """Instructions that are parts of calls."""
@@ -215,8 +215,10 @@ def keeps_text(step: Step, offset: int, code: CodeType) -> bool:
     if step.name in _CALLS and step.name not in NO_STEPS:
         call = running_instruction(code, step.offset)
         if call.function and call.function[0].value == HOOKS and call.function[-1].value in KEEPING_HOOKS:
-            made_of = call.arguments[0]
-            return call.function[-1].value == "slice" or any(x.offset == offset for x in made_of)
+            hook, made_of = call.function[-1].value, call.arguments[0]
+            if hook == "operated":
+                return bool(made_of) and made_of[-1].value in ("add", "iadd")
+            return hook == "slice" or any(x.offset == offset for x in made_of)
         asked = asked_about(call.function, code)
         return bool(asked) and asked[-1].value in TEXT_METHODS
     adds = step.name == "BINARY_OP" and step.value in ("+", "%")

@@ -173,3 +173,28 @@ def test_iterators_from_outside_are_refused_through_transforms(
     x = np.ones(2) if transform is fg.vmap else 1.0
     with pytest.raises(ConcretizationError, match="from outside is advanced"):
         fg.jit(transform(function))(x)
+
+
+class Halves:
+    """A sequence without ``__iter__`` whose end a number decides."""
+
+    def __init__(self, x: Any, least: Any) -> None:
+        self.x, self.least = x, least
+
+    def __getitem__(self, k: int) -> Any:
+        if self.x / 2**k < self.least:
+            raise IndexError
+        return self.x / 2**k
+
+
+def halved(x: Any) -> Any:
+    total = 0.0 * x
+    for v in Halves(x, 0.5):
+        total += v * v
+    return total
+
+
+def test_the_end_of_a_sequence_that_a_traced_value_decides() -> None:
+    for x in (3.0, 0.7, 9.0):
+        np.testing.assert_allclose(fg.jit(halved)(x), halved(x), rtol=1e-12)
+        np.testing.assert_allclose(fg.jit(fg.grad(halved))(x), fg.grad(halved)(x), rtol=1e-12)

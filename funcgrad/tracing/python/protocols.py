@@ -12,6 +12,7 @@ import builtins
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -197,6 +198,10 @@ def iterated(x: T, called: Called) -> T | Iterable[Any]:
     return x if step is None else advancing(x, called(step))
 
 
+ENDING: ContextVar[tuple[type[Exception], ...]] = ContextVar("funcgrad_ending", default=(StopIteration,))
+"""The exceptions by which what is run now says that there is no more to go through."""
+
+
 def advancing(x: object, step: Function) -> Iterator[Any]:
     """What an iterator gives, with its ``__next__`` as `step`."""
     while True:
@@ -210,10 +215,13 @@ def advancing(x: object, step: Function) -> Iterator[Any]:
 def elements(x: object, read: Function) -> Iterator[Any]:
     """What a sequence gives that has no ``__iter__``, with its ``__getitem__`` as `read`."""
     for k in itertools.count():
+        token = ENDING.set((IndexError, StopIteration))
         try:
             item = read(x, k)
         except (IndexError, StopIteration):
             return
+        finally:
+            ENDING.reset(token)
         yield item
 
 

@@ -42,6 +42,7 @@ from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.escapes import PREFIX
+from funcgrad.tracing.python.protocols import ENDING
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.branches import union
@@ -129,6 +130,13 @@ def other_block(test: object, blocks: Sequence[Function], raised: Sequence[tuple
     (k, error), *others = raised
     if others:
         raise error
+    if isinstance(error, ENDING.get()):
+        # As a guard it would never end: what goes through the elements waits for it.
+        raise TracedBranchError(
+            f"whether the elements have come to their end ({type(error).__name__}) depends on a traced value",
+            source=here(),
+            remedy="Go through a range, and leave it with break.",
+        ).on_one_path()
     asked = condition(test)
     require(CATALOG["logical_not"]().bind(asked) if k == 0 else asked)
     blocks[1 - k]()
