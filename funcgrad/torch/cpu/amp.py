@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
-
-from funcgrad.torch import amp
-from funcgrad.types import Anything
+from funcgrad.torch.backends.old_amp import OldAutocast, OldGradScaler
 
 __all__ = ["GradScaler", "autocast"]
 
 
-def _deprecated(name: str) -> None:
-    warnings.warn(
-        f"`torch.cpu.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('cpu', args...)` "
-        "instead.",
-        FutureWarning,
-        stacklevel=3,
-    )
-
-
-class autocast(amp.autocast):
+class autocast(OldAutocast):
     """``torch.amp.autocast("cpu")``."""
 
-    def __init__(self, enabled: bool = True, dtype: Anything = None, cache_enabled: bool = True) -> None:
-        _deprecated("autocast")
-        super().__init__("cpu", dtype, enabled, cache_enabled)
+    of = "cpu"
 
 
-class GradScaler(amp.GradScaler):
+class GradScaler(OldGradScaler):
     """``torch.amp.GradScaler("cpu")``."""
 
-    def __init__(
-        self,
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
-        _deprecated("GradScaler")
-        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    of = "cpu"

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-
-from funcgrad.torch import amp
 from funcgrad.torch.amp import custom_bwd, custom_fwd
-from funcgrad.types import Anything
+from funcgrad.torch.backends.old_amp import OldAutocast, OldGradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
-def _deprecated(name: str) -> None:
-    warnings.warn(
-        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('cuda', args...)` "
-        "instead.",
-        FutureWarning,
-        stacklevel=3,
-    )
-
-
-class autocast(amp.autocast):
+class autocast(OldAutocast):
     """``torch.amp.autocast("cuda")``."""
 
-    def __init__(self, enabled: bool = True, dtype: Anything = None, cache_enabled: bool = True) -> None:
-        _deprecated("autocast")
-        super().__init__("cuda", dtype, enabled, cache_enabled)
+    of = "cuda"
 
 
-class GradScaler(amp.GradScaler):
+class GradScaler(OldGradScaler):
     """``torch.amp.GradScaler("cuda")``."""
 
-    def __init__(
-        self,
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
-        _deprecated("GradScaler")
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    of = "cuda"
