@@ -51,8 +51,8 @@ class Fold:
 
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
 
-FORMS = ("native", "native_form", "fold", "expansion")
-"""What says how kernels compute it."""
+FORMS = ("native", "native_form", "fold", "expansion", "exported", "exported_texts")
+"""What says how kernels and exported modules compute it."""
 
 MOST_INFERRED = 10_000
 """Result types that a primitive remembers, before it starts again."""
@@ -123,6 +123,15 @@ class Primitive:
     """How many additions an element takes the time of, roughly."""
     fold: ClassVar[Fold | None] = None
     """How elements along axes are combined, for kernels to make loops of: `funcgrad.ops.reducing.folds`."""
+    exported: ClassVar[tuple[str, ...]] = ()
+    """What exported modules call for what kernels have no text for: the results, or one text of a tuple.
+
+    ``{0}`` and so on are the operands, elements or matrices, and ``{p.name}`` is a parameter.
+    """
+    not_exported: ClassVar[str] = ""
+    """Why exported modules have no form of it, where more is known than that there is none."""
+    of_nothing: ClassVar[str] = ""
+    """The elements of its results where there are none to compute them of, in words of kernels."""
 
     _instances: ClassVar[dict[tuple[Any, ...], ref[Any]]]
     _inferred: dict[tuple[Aval, ...], Any]
@@ -296,6 +305,10 @@ class Primitive:
     def native_form(self) -> Native | Compiled:
         """`native`, where it does not depend on parameters."""
         return self.native
+
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        """`exported`, of these operands."""
+        return [text.format(*operands, p=self) for text in self.exported]
 
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         """Arithmetic operations, in additions that take the same time; none for what only moves elements."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.compile.export.by_numpy import MAKERS, OF_VECTORS
+from funcgrad.compile.export.by_numpy import axes_of_one, is_by_numpy
 from funcgrad.compile.export.portable import RESERVED, portable_text
 from funcgrad.compile.export.special_functions import PREFIX, is_ufunc
 from funcgrad.compile.passes.pipeline import NAMES_OF_KERNELS
@@ -92,10 +92,8 @@ class ArrayText:
             return list(writer(self, equation, atoms, [names[v] for v in equation.outputs]))
         if isinstance(primitive, Special) and is_ufunc(primitive):
             return [f"{outs} = {PREFIX}{primitive.function}({', '.join(atoms)})"]
-        maker = MAKERS.get(type(primitive))
-        stacked = type(primitive) not in OF_VECTORS and avals[:1] and avals[0].ndim == 2
-        if maker is not None and (stacked or avals[0].ndim == 1) and avals[0].dtype.char in "fd":
-            return assigned(names, equation, maker(primitive, atoms))
+        if is_by_numpy(equation) and avals[0].ndim == axes_of_one(primitive) and avals[0].dtype.char in "fd":
+            return assigned(names, equation, primitive.exported_texts(atoms))
         target = targets(equation, names)
         statements = primitive.statements(target, operand_sources(equation, names), avals)
         if statements:

@@ -16,15 +16,15 @@ import numpy as np
 
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.export.by_numpy import ELEMENTS, is_by_numpy, is_sampled, lower_by_numpy
+from funcgrad.compile.export.by_numpy import is_by_numpy, is_sampled, lower_by_numpy
 from funcgrad.compile.export.calls import CALLED, with_words_of_numpy
 from funcgrad.compile.export.indices import Indexing
 from funcgrad.compile.export.library import is_written_out
 from funcgrad.compile.export.lines import CALLS, lower_lines
 from funcgrad.compile.export.mathematics import is_known
-from funcgrad.compile.export.refusals import is_of_nothing, lower_nothing, reason_of
 from funcgrad.compile.export.special_functions import is_of_scipy, special_template
 from funcgrad.compile.export.threads import Division, chunked
+from funcgrad.compile.export.without_elements import is_of_nothing, lower_nothing
 from funcgrad.compile.passes.arranging.dividing import CHUNKS
 from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.pipeline import NAMES_OF_KERNELS, inputs_defined, rewritten, scheduled
@@ -178,7 +178,7 @@ class PortableScheduler(Scheduler):
             if is_of_nothing(equation):
                 lower_nothing(self, equation)
             else:
-                raise NotLowered(reason_of(equation, error)) from error
+                raise NotLowered(equation.primitive.not_exported or str(error)) from error
 
     def written_out(self, equation: Equation) -> None:
         """Schedule one equation of elements; raises NotLowered."""
@@ -187,7 +187,7 @@ class PortableScheduler(Scheduler):
             lower_lines(self, equation)
         elif isinstance(primitive, SampledSpecial):
             self.pointwise(equation)
-        elif is_by_numpy(primitive) and (is_sampled(primitive) or not has_loops(equation)):
+        elif is_by_numpy(equation) and (is_sampled(primitive) or not has_loops(equation)):
             lower_by_numpy(self, equation)
         else:
             super().lower(equation)
@@ -203,14 +203,11 @@ class PortableScheduler(Scheduler):
             super().pointwise(equation)
         except NotLowered:
             if isinstance(primitive, Special):
-                template = special_template(primitive, [x.aval.dtype for x in equation.inputs])
-            elif type(primitive) in ELEMENTS:
-                template = ELEMENTS[type(primitive)]
+                text = special_template(primitive, [x.aval.dtype for x in equation.inputs])
+            elif primitive.exported:
+                (text,) = primitive.exported_texts([f"{{{k}}}" for k in range(len(equation.inputs))])
             else:
                 raise
-            text = template
-            for name, value in primitive.params.items():
-                text = text.replace(f"{{p.{name}}}", repr(value))
             self.elementwise(equation, equation.outputs[0], text, equation.inputs)
 
 

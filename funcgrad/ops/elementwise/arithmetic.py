@@ -279,6 +279,7 @@ class Reciprocal(Unary):
     """``1 / x``; rounded towards zero for integers, as NumPy's."""
 
     name = "reciprocal"
+    exported = ("np.reciprocal({0})",)
     ufunc = np.reciprocal
     native = by_kind(
         f="{operand}(1.0) / {0}",

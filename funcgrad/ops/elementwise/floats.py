@@ -35,6 +35,7 @@ class Ldexp(Binary):
     """``x * 2**n`` for an integer n."""
 
     name = "ldexp"
+    exported = ("np.ldexp({0}, {1})",)
     ufunc = np.ldexp
     # In two steps, of which the first is exact: 2**n itself may not be a number.
     native = by_kind(iu=f"{{result}}({{0}} * exp2(f64({_REST})) * exp2(f64({_NEAR})))")
@@ -68,6 +69,7 @@ class Exponent(Unary):
     """The integer ``e`` of ``x = m * 2**e`` with ``0.5 <= |m| < 1``, as ``np.frexp`` gives it."""
 
     name = "exponent"
+    exported = ("math.frexp({0})[1]",)
     ufunc = ComposedUfunc("exponent", exponents, np.frexp, result=1)
     kinds = "f"
 
@@ -89,6 +91,7 @@ class Fraction(Unary):
     """``x`` without its integral part, with the sign of ``x``, as ``np.modf`` gives it."""
 
     name = "fraction"
+    exported = ("fraction({0})",)
     ufunc = ComposedUfunc("fraction", fractions, np.modf)
     native = "copysign(select(fabs({0}) == INF, {operand}(0.0), {0} - trunc({0})), {0})"
     kinds = "f"
@@ -133,6 +136,7 @@ class Spacing(Unary):
     """The distance to the next floating-point number; its derivative is 0."""
 
     name = "spacing"
+    exported = ("np.spacing({0})",)
     ufunc = np.spacing
     native = "nextafter({0}, copysign({operand}(INF), {0})) - {0}"
     kinds = "f"
@@ -150,6 +154,7 @@ class Heaviside(Binary):
     """0 for negative ``x``, 1 for positive ``x``, ``h`` for 0; the derivative by ``x`` is 0."""
 
     name = "heaviside"
+    exported = ("heaviside({0}, {1})",)
     ufunc = np.heaviside
     native = (
         "select({0} < 0.0, {operand}(0.0), select({0} > 0.0, {operand}(1.0), select({0} == 0.0, {1}, {0})))"

@@ -171,6 +171,7 @@ class Gcd(Divisor):
     """The greatest common divisor."""
 
     name = "gcd"
+    exported = ("np.gcd({0}, {1})",)
     ufunc = np.gcd
     native = by_kind(i="{result}(common_divisor({0}, {1}))")
     cost = 40
@@ -180,6 +181,7 @@ class Lcm(Divisor):
     """The lowest common multiple."""
 
     name = "lcm"
+    exported = ("np.lcm({0}, {1})",)
     ufunc = np.lcm
     native = by_kind(i="{result}(abs({0} // max(common_divisor({0}, {1}), 1) * {1}))")
     cost = 45

@@ -239,6 +239,7 @@ class Sinc(Unary):
     """``sin(pi x) / (pi x)``, 1 at 0, differentiated ``order`` times; every derivative is right at 0."""
 
     name = "sinc"
+    exported = ("sinc({0}, {p.order})",)
     parameters = ("order",)
     ufunc = np.sin  # for its promotion
     order: int

@@ -33,6 +33,7 @@ class SplineFilter(LinearUnary):
     """The coefficients along ``axis``, of a spline of an ``order`` from 2 to 5; or the transpose of that."""
 
     name = "spline_filter"
+    not_exported = "the filter is SciPy's, and neither NumPy nor Numba has it"
     parameters = ("axis", "order", "mode", "transposed")
     axis: int
     order: int

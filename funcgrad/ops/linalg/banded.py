@@ -27,6 +27,7 @@ class SolveBanded(OnStacks):
     """``x`` with ``a @ x == b``, for the diagonals of ``a`` and right-hand sides in columns."""
 
     name = "solve_banded"
+    exported = ("banded_solution({0}, {1}, {p.lower}, {p.upper})",)
     parameters: ClassVar[tuple[str, ...]] = ("lower", "upper")
     lower: int
     upper: int

@@ -46,6 +46,7 @@ class Cholesky(OnStacks):
     """
 
     name = "cholesky"
+    exported = ("np.linalg.cholesky({0})",)
     cubic = 1 / 3
 
     def infer(self, *avals: Aval) -> Aval:
@@ -131,6 +132,7 @@ class CholeskyCotangent(OfFactor):
     """The gradient by a matrix's lower triangle, from that by its factor ``l``: the tangent's transpose."""
 
     name = "cholesky_cotangent"
+    exported = ("gradient_by_factor({0}, {1})",)
 
     def evaluate(self, *values: Array) -> Array:
         factor, change = values

@@ -53,6 +53,7 @@ class Det(OnStacks):
     """The determinant of each square matrix."""
 
     name = "det"
+    exported = ("np.linalg.det({0})",)
     cubic = 2 / 3
 
     def infer(self, *avals: Aval) -> Aval:
@@ -86,6 +87,7 @@ class DetWithCofactors(OnStacks):
     """The determinant of each square matrix, and the matrix of its derivatives by the elements."""
 
     name = "det_with_cofactors"
+    exported = ("np.linalg.det({0})", "cofactors({0})")
     cubic = 2.0
     multiple = True
 
@@ -118,6 +120,7 @@ class CofactorsAlong(OnStacks):
     """The derivative of the matrix of cofactors along another matrix, in which it is linear."""
 
     name = "cofactors_along"
+    exported = ("cofactors_along({0}, {1})",)
     cubic = 2.0
 
     def infer(self, *avals: Aval) -> Aval:
@@ -264,6 +267,7 @@ class SlogDet(OnStacks):
     """The sign (or phase) of each determinant, and the logarithm of its magnitude."""
 
     name = "slogdet"
+    exported = ("np.linalg.slogdet({0})",)
     cubic = 2 / 3
     multiple = True
     parameters: ClassVar[tuple[str, ...]] = ()

@@ -27,6 +27,7 @@ class HasNoFactor(OnStacks):
     """Whether NumPy's function of this name raises LinAlgError, for each square matrix."""
 
     name = "has_no_factor"
+    not_exported = "whether a factor exists is told by NumPy's error, which compiled code does not raise"
     parameters: ClassVar[tuple[str, ...]] = ("of",)
     cubic = 1.0
     of: str

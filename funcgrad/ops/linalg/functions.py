@@ -92,6 +92,22 @@ class MatrixFunction(OnStacks):
         """SciPy's function of a matrix."""
         return function(a)
 
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        a, *directions = operands
+        total = a
+        for e in directions:
+            total = f"doubled_along({total}, {a}, {e})"
+        found = self.exported_call(total)
+        if directions:
+            # The derivative is a block of the function of a larger matrix.
+            scales = " * ".join([f"direction_scale({a}, {e})" for e in directions])
+            found = f"corner({found}, {a}.shape[0]) / ({scales})"
+        return [found]
+
+    def exported_call(self, a: str) -> str:
+        """The text of a call of the function, in exported modules."""
+        return f"{self.function}({a})"
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         total = None
         for k, tangent in enumerate(tangents):
@@ -141,6 +157,9 @@ class MatrixPower(MatrixFunction):
 
     def called(self, function: Callable[..., Any], a: Array) -> Array:
         return function(a, int(self.power) if self.power.is_integer() else self.power)
+
+    def exported_call(self, a: str) -> str:
+        return f"power_of_matrix({a}, {self.power!r})"
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

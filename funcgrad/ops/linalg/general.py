@@ -51,6 +51,7 @@ class LargestFirst(OnStacks):
     """A mask of the first component of largest magnitude in each column."""
 
     name = "largest_of_columns"
+    of_nothing = "0.0"
 
     def infer(self, *avals: Aval) -> Aval:
         check_matrices(self.name, avals[0])
@@ -89,6 +90,7 @@ class Eig(OnStacks):
     """Complex eigenvalues, in LAPACK's order, and eigenvectors (columns) of square matrices."""
 
     name = "eig"
+    exported = ("as_complex(np.linalg.eig({0}))",)
     cubic = 25.0
     in_double = True
     multiple = True
@@ -144,6 +146,7 @@ class Eigvals(OnStacks):
     """The complex eigenvalues of square matrices."""
 
     name = "eigvals"
+    exported = ("np.linalg.eigvals({0}) + 0j",)
     cubic = 10.0
     in_double = True
 

@@ -36,6 +36,7 @@ class Lu(OnStacks):
     """Both factors in one matrix, without the ones of ``l``, and LAPACK's pivots."""
 
     name = "lu"
+    exported = ("lu_with_pivots({0})",)
     cubic = 2 / 3
     multiple = True
 
@@ -95,6 +96,8 @@ class PivotOrder(OnStacks):
     """The order of the rows that LAPACK's pivots make, one exchange after the other, of so many rows."""
 
     name = "pivot_order"
+    of_vectors = True
+    exported = ("order_of_pivots({0}, {p.rows})",)
     parameters = ("rows",)
     rows: int
 

@@ -48,6 +48,8 @@ class OnStacks(Primitive):
     """Operations over ``m n min(m, n)``, by LAPACK's algorithm."""
     in_double: ClassVar[bool] = False
     """Whether NumPy computes it in double precision whatever it is given."""
+    of_vectors: ClassVar[bool] = False
+    """Whether its operands are numbers along the last axis, and no matrices."""
 
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         *batch, m, n = (1, 1, *inputs[0].shape)
@@ -104,6 +106,11 @@ def refusals(*, square: bool = True, params: dict[str, Any] | None = None) -> tu
     if square:
         found.append(ErrorSample(normal(2, 3), words="must be square", error=ShapeError, params=params))
     return tuple(found)
+
+
+def lower_text(operand: str, upper: bool) -> str:
+    """The text, in exported modules, of a matrix of whose transpose the lower triangle counts if `upper`."""
+    return f"np.ascontiguousarray({operand}.T)" if upper else operand
 
 
 # -- parts of matrices ---------------------------------------------------------------------------------------

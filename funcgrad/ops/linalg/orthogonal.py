@@ -58,6 +58,10 @@ class Qr(OnStacks):
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         return tuple(np.linalg.qr(values[0], mode="complete" if self.complete else "reduced"))
 
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        # Of Numba's there are the reduced factors only.
+        return [f"{'complete_qr' if self.complete else 'np.linalg.qr'}({operands[0]})"]
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (a,), (a_dot,) = primals, tangents
         q, r = self.bind(a)

@@ -34,6 +34,7 @@ from funcgrad.ops.linalg.matrices import (
     diagonal,
     from_triangle,
     hermitian_part,
+    lower_text,
     product,
     refusals,
     skew_part,
@@ -62,6 +63,8 @@ class RepeatedPairs(OnStacks):
     """1 for each pair of different numbers of the last axis that are as good as equal, 0 for the others."""
 
     name = "repeated_pairs"
+    of_vectors = True
+    exported = ("repeated_pairs({0})",)
     kinds = "f"
 
     def infer(self, *avals: Aval) -> Aval:
@@ -121,6 +124,9 @@ class EighWithCoupling(OnStacks):
         (a,) = values
         return (*np.linalg.eigh(a, "U" if self.upper else "L"), np.zeros_like(a))
 
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        return [f"with_coupling(np.linalg.eigh({lower_text(operands[0], self.upper)}))"]
+
     def expansion(self, *inputs: Array) -> Arrays:
         return (*Eigh(self.upper).bind(inputs[0]), zeros_of(aval(inputs[0])))
 
@@ -165,6 +171,7 @@ class SvdWithCoupling(Svd):
     """
 
     name = "svd_with_coupling"
+    exported = ("svd_with_coupling({0}, {p.full})",)
 
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         u, s, vh = super().infer(*avals)

@@ -38,6 +38,7 @@ class Schur(OnStacks):
     """Upper triangular ``t`` and unitary ``z`` with ``z @ t @ z^H == a``, of the dtype of ``a``."""
 
     name = "schur"
+    not_exported = "neither NumPy nor Numba has a Schur form of real matrices"
     cubic = 25.0
     multiple = True
 
@@ -88,6 +89,7 @@ class SchurTurn(OnStacks):
     """
 
     name = "schur_turn"
+    not_exported = "neither NumPy nor Numba has a Schur form of real matrices"
     cubic = 25.0
     parameters: ClassVar[tuple[str, ...]] = ("transposed",)
     transposed: bool

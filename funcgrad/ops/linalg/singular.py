@@ -46,6 +46,8 @@ class InverseSums(OnStacks):
     """``1 / (s[j] + s[i])`` for each pair of non-negative numbers in the last axis, 0 where both are zero."""
 
     name = "inverse_sums"
+    of_vectors = True
+    exported = ("inverse_sums({0})",)
     kinds = "f"
 
     def infer(self, *avals: Aval) -> Aval:
@@ -100,6 +102,8 @@ class InverseValues(OnStacks):
     """``1 / s`` for singular values in the last axis, 0 where they are zero but for rounding."""
 
     name = "inverse_values"
+    of_vectors = True
+    exported = ("inverse_values({0})",)
     kinds = "f"
 
     def infer(self, *avals: Aval) -> Aval:
@@ -125,6 +129,7 @@ class Svd(OnStacks):
     """``u``, descending ``s``, ``vh`` with ``u @ diag(s) @ vh == a``; ``full`` makes both matrices square."""
 
     name = "svd"
+    exported = ("np.linalg.svd({0}, {p.full})",)
     cubic = 20.0
     in_double = True
     multiple = True
@@ -227,6 +232,7 @@ class Svdvals(OnStacks):
     """The singular values, descending."""
 
     name = "svdvals"
+    exported = ("np.linalg.svd({0}, False)[1]",)
     cubic = 8 / 3
     in_double = True
 
@@ -259,6 +265,7 @@ class Pinv(OnStacks):
     """
 
     name = "pinv"
+    exported = ("np.linalg.pinv({0}, {p.rcond!r})",)
     cubic = 22.0
     parameters: ClassVar[tuple[str, ...]] = ("rcond",)
     rcond: float

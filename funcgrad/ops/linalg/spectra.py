@@ -28,6 +28,7 @@ from funcgrad.ops.linalg.matrices import (
     from_triangle,
     hermitian_part,
     is_complex,
+    lower_text,
     product,
     refusals,
     scaled_columns,
@@ -97,6 +98,8 @@ class InverseGaps(InversesOfGaps):
     """``1 / (w[j] - w[i])`` for pairs of real numbers in the last axis, 0 where they are as good as equal."""
 
     name = "inverse_gaps"
+    of_vectors = True
+    exported = ("inverse_gaps({0})",)
     kinds = "f"
     wanted = "floating-point"
 
@@ -176,6 +179,9 @@ class Eigh(OnStacks):
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         return tuple(np.linalg.eigh(values[0], "U" if self.upper else "L"))
 
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        return [f"np.linalg.eigh({lower_text(operands[0], self.upper)})"]
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         w, v = self.bind(*primals)
         inner = product(adjoint(v), from_triangle(tangents[0], self.upper), v)
@@ -209,6 +215,9 @@ class Eigvalsh(OnStacks):
 
     def evaluate(self, *values: Array) -> Array:
         return np.linalg.eigvalsh(values[0], "U" if self.upper else "L")
+
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        return [f"np.linalg.eigvalsh({lower_text(operands[0], self.upper)})"]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         w, v = Eigh(self.upper).bind(*primals)

@@ -34,6 +34,7 @@ class SolveSylvester(OnStacks):
     """``x`` with ``a @ x + x @ b == q``; there is one where no eigenvalue of ``a`` is minus one of ``b``."""
 
     name = "solve_sylvester"
+    exported = ("sylvester_solution({0}, {1}, {2})",)
     cubic = 60.0
 
     def infer(self, *avals: Aval) -> Aval:
@@ -87,6 +88,7 @@ class PolarFactor(OnStacks):
     """``u`` with orthonormal columns and ``u @ p == a`` for a positive ``p``; no more columns than rows."""
 
     name = "polar_factor"
+    exported = ("polar_factor({0})",)
     cubic = 22.0
 
     def infer(self, *avals: Aval) -> Aval:

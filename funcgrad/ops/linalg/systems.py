@@ -19,7 +19,15 @@ from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ops.arrays.structure import permute, real_products, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import neg, sub
 from funcgrad.ops.linalg import tiny
-from funcgrad.ops.linalg.matrices import OnStacks, applied, check_matrices, flipped, product, refusals
+from funcgrad.ops.linalg.matrices import (
+    OnStacks,
+    applied,
+    check_matrices,
+    flipped,
+    lower_text,
+    product,
+    refusals,
+)
 from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.samples import Draw, ErrorSample, Sample, normal
 from funcgrad.types import AnyPrimitive, Array, Arrays
@@ -72,6 +80,7 @@ class LuFactors(OnStacks):
     """
 
     name = "lu_factors"
+    exported = ("{0}", "0")
     cubic = 2 / 3
     multiple = True
     aliases = True
@@ -143,6 +152,10 @@ class SolveFactored(OnStacks):
         if way == "inverse":
             return applied_inverse(self.turned(a), self.turned(factors), b)
         return np.linalg.solve(self.turned(a), b)
+
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        a, _, _, b = operands  # its factors have been left as they are
+        return [f"np.linalg.solve({lower_text(a, self.transposed)}, {b})"]
 
     def turned(self, x: Array) -> Array:
         """The matrices that are solved with."""
@@ -244,6 +257,7 @@ class Inv(OnStacks):
     """The inverse of each square matrix."""
 
     name = "inv"
+    exported = ("np.linalg.inv({0})",)
     cubic = 2.0
 
     def infer(self, *avals: Aval) -> Aval:

@@ -63,6 +63,10 @@ class TriangularSolve(OnStacks):
 
         return matrix_by_matrix(solved, a, b)
 
+    def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
+        a = f"{operands[0]}.T" if self.transposed else operands[0]
+        return [f"substituted({a}, {operands[1]}, {self.lower != self.transposed}, {self.unit})"]
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (a, b), (a_dot, b_dot) = primals, tangents
         x = self.bind(a, b)

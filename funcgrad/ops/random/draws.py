@@ -171,6 +171,7 @@ class SampledCholesky(InOrder, Cholesky):
     """Cholesky's factor by LAPACK, also of a small matrix."""
 
     name = "sampled_cholesky"
+    exported = ("np.linalg.cholesky({0})",)
 
 
 class SampledProduct(Primitive):
@@ -180,6 +181,8 @@ class SampledProduct(Primitive):
     """
 
     name = "sampled_product"
+    of_nothing = "0.0"
+    exported = ("np.dot({0}, np.ascontiguousarray({1}.T))",)
     kinds = "f"
 
     def infer(self, *avals: Aval) -> Aval:

@@ -28,6 +28,7 @@ class LawValue(Pointwise):
     """``scipy.stats.<law>.<method>(point, *shapes)``."""
 
     name = "law_value"
+    not_exported = "it is computed by scipy.stats, which modules do not import"
     parameters = ("law", "method")
     kinds = "f"
     law: str

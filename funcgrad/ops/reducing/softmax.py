@@ -29,6 +29,7 @@ class Exponential(Reduction):
     """What the three share: real floating-point input, and samples."""
 
     kinds = "f"
+    of_nothing = "0.0"
     cost = 18
 
     def check(self, x: Aval) -> None:
@@ -78,6 +79,7 @@ class LogSumExp(Exponential):
     """
 
     name = "logsumexp"
+    of_nothing = "-np.inf"
 
     def infer(self, *avals: Aval) -> Aval:
         self.check(avals[0])

@@ -36,6 +36,7 @@ class Convolution(Primitive):
     """
 
     name = "convolution"
+    of_nothing = "0.0"
     parameters: ClassVar[tuple[str, ...]] = ("strides", "padding", "input_dilation", "kernel_dilation")
     kinds: ClassVar[str] = "fc"
     strides: Ints

@@ -85,6 +85,7 @@ class Transform(LinearUnary):
     """
 
     kinds: ClassVar[str] = "fc"
+    of_nothing = "0.0"
     inverse: bool
     norm: str
 

@@ -26,6 +26,7 @@ class SparseFound(OnCompressedRows):
     """
 
     name = "sparse_found"
+    not_exported = "the solver is SciPy's, and neither NumPy nor Numba has it"
     parameters = ("function", "shape", "options", "shapes", "start")
     multiple = True
     function: str

@@ -40,6 +40,7 @@ class SparseSolve(OnCompressedRows):
     """
 
     name = "sparse_solve"
+    not_exported = "sparse factors are SciPy's, and neither NumPy nor Numba has them"
     parameters = ("shape", "transposed", "method", "options")
     transposed: bool
     method: str

@@ -36,6 +36,7 @@ class EllipticByParameter(Binary):
     """The derivative by m of the integral of ``(1 - m sin(t)**2)**power`` from 0 to phi, for small m."""
 
     name = "elliptic_by_parameter"
+    exported = ("elliptic_by_parameter({0}, {1}, {p.power}, {p.order})",)
     parameters = ("power", "order")
     kinds = "f"
     power: float

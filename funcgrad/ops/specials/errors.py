@@ -83,6 +83,7 @@ class ErfcxDerivative(Differentiated):
     """
 
     name = "erfcx_derivative"
+    exported = ("erfcx_derivative({0}, {p.order})",)
     ufunc = ERFCX
 
     def values_at(self, x: Array) -> Array:
@@ -116,6 +117,7 @@ class DawsnDerivative(Differentiated):
     """
 
     name = "dawsn_derivative"
+    exported = ("dawsn_derivative({0}, {p.order})",)
     ufunc = DAWSN
 
     def values_at(self, x: Array) -> Array:

@@ -26,6 +26,7 @@ class ExprelDerivative(Differentiated):
     """
 
     name = "exprel_derivative"
+    exported = ("exprel_derivative({0}, {p.order})",)
     ufunc = EXPREL
 
     def values_at(self, x: Array) -> Array:

@@ -44,6 +44,7 @@ class ByParameters(Pointwise):
     """The derivative of a distribution function by its parameters, ``orders`` times, at least once."""
 
     parameters = ("orders",)
+    not_exported = "higher orders by parameters need zeta functions inside of a quadrature"
     kinds = "f"
     orders: Orders
 

@@ -48,6 +48,7 @@ class ZetaDerivative(Binary):
     """The derivative of ``zeta(x, q)`` by x, ``order`` times, for x other than 1 and positive q."""
 
     name = "zeta_derivative"
+    exported = ("zeta_derivative({0}, {1}, {p.order})",)
     parameters = ("order",)
     kinds = "f"
     order: int

@@ -23,6 +23,7 @@ class Regular(Primitive):
     """A stack of square matrices; raises where one is singular, or belongs to what is no solution."""
 
     name = "regular"
+    not_exported = "its error belongs to a solver, and solvers have no form outside of funcgrad"
     parameters = ("what",)
     aliases = True
     what: str

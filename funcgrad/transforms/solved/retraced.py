@@ -19,6 +19,7 @@ class Retraced(Primitive):
     """Its first input, the adjoint; raises where a retraced state is not where it was."""
 
     name = "retraced"
+    not_exported = "its error belongs to solve_ivp, and solvers have no form outside of funcgrad"
     parameters = ("astray",)
     aliases = True
     astray: float

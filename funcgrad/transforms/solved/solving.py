@@ -32,6 +32,7 @@ class Solved(Primitive):
     """What the method finds for its Programs and inputs, in each example of the batch axes in `lanes`."""
 
     name = "solved"
+    not_exported = "its steps are SciPy's, which calls functions of Python with values"
     parameters = ("method", "programs", "lanes")
     multiple = True
     method: Method
