@@ -72,6 +72,19 @@ def test_numba_compiles_where_it_is_asked_to(monkeypatch, tmp_path: Path) -> Non
     assert "by Numba" not in str(fg.explain(wave)(X))
 
 
+def test_numba_multiplies_complex_numbers_of_two_widths_in_one_kernel(monkeypatch) -> None:
+    """What it compiles of one function of its own for two types has one name."""
+    monkeypatch.setenv("FUNCGRAD_CACHE", "0")
+
+    def both(x: fg.Array, y: fg.Array) -> fg.Array:
+        return np.sum(np.abs(x * (1 + 0.5j))) + np.sum(np.abs(np.sin(0.3 * y)) ** 2)
+
+    single = (X[:3] + 1j * X[1:4]).astype(np.complex64)
+    direct = fg.jit(both)(X[:3], single)
+    fg.config.engine("numba")
+    np.testing.assert_allclose(fg.jit(both)(X[:3], single), direct, rtol=1e-6)
+
+
 def test_an_engine_that_is_not_there_is_an_error(monkeypatch) -> None:
     with pytest.raises(ValueError, match="engines are 'direct' and 'numba', not 'gcc'"):
         fg.config.engine("gcc")  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ class KernelLibrary(JITCodeLibrary):
     def __init__(self, codegen: Foreign, name: str) -> None:
         super().__init__(codegen, name)
         self.texts: list[str] = []
-        self._others: dict[str, Any] = {}
+        self._others: dict[int, Any] = {}
 
     def add_ir_module(self, ir_module: object) -> None:
         """Keep a module."""
@@ -27,7 +27,8 @@ class KernelLibrary(JITCodeLibrary):
     def add_linking_library(self, library: Foreign) -> None:
         """Keep a library of the user's functions."""
         if library is not rtsys.library:  # which counts references of objects: kernels have none
-            self._others[library.name] = library
+            # Not by name: what Numba compiles of one function for two types has one.
+            self._others[id(library)] = library
 
     def others(self) -> list[bytes]:
         """The modules of functions that Numba compiled on the way, and of users' functions."""
