@@ -13,6 +13,7 @@ import pytest
 
 from funcgrad.tracing import callers
 from funcgrad.tracing.callers import Use
+from funcgrad.tracing.python import instructions
 
 
 class Asked:
@@ -184,4 +185,4 @@ class Derived(Base, metaclass=OfAMetaclass):
 def test_attributes_are_those_of_inspect(owner: Any) -> None:
     names = {*dir(owner), *dir(type(owner)), *dir(Derived), "inherited", "mro", "__dict__", "missing"}
     for name in names:
-        assert callers.static_attribute(owner, name) is inspect.getattr_static(owner, name, None), name
+        assert instructions.static_attribute(owner, name) is inspect.getattr_static(owner, name, None), name

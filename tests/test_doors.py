@@ -528,11 +528,6 @@ def test_values_in_nested_transforms() -> None:
     assert fg.grad(inner)(1.0, 2.0) == 2.0
 
 
-def kept_before_it_is_read(y: Any) -> Any:
-    text = f"{y[0]:.6f}"
-    return float(decimal.Decimal(text)) * y[1]
-
-
 def written_to_a_stream(y: Any) -> Any:
     stream = io.StringIO()
     print(f"{y[0]:.6f}", file=stream)
@@ -549,12 +544,10 @@ def test_numbers_that_were_counted_are_keys_under_jit_too() -> None:
         np.testing.assert_allclose(jitted(y), fg.grad(f)(y))
 
 
-def test_text_that_is_kept_before_it_is_read_is_text() -> None:
+def test_text_of_which_nothing_is_known_is_text() -> None:
     """The limit that docs/design/values-while-recording.md states: what may be printed may be read back."""
     doors: list[Door] = [
         lambda y: np.fromstring(np.array2string(y)[1:-1], sep=" ")[0] * y[1],
-        lambda y: np.array([f"{v:.6f}" for v in y]).astype(float)[0] * y[1],
-        kept_before_it_is_read,
         written_to_a_stream,
     ]
     for door in doors:

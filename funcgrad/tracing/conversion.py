@@ -20,9 +20,10 @@ from funcgrad.errors import ConcretizationError, FuncgradError
 from funcgrad.ir.avals import Aval
 from funcgrad.later import Later
 from funcgrad.source import Source, user_location
-from funcgrad.tracing.callers import Use, called_function, called_method, formats, read_back, use_of
+from funcgrad.tracing.callers import Use, called_function, called_method, formats, use_of
 from funcgrad.tracing.constants import comes_of_inputs, is_constant
 from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.tracing.python.text import read_back
 from funcgrad.types import Anything, Array, DTypeLike
 
 if TYPE_CHECKING:

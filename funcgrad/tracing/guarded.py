@@ -21,8 +21,8 @@ import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location
-from funcgrad.tracing.callers import all_steps, static_attribute
 from funcgrad.tracing.python.functions import CODES
+from funcgrad.tracing.python.instructions import all_steps, static_attribute
 from funcgrad.tracing.reading import READER
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer

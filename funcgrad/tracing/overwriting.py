@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.source import is_library_code
-from funcgrad.tracing.callers import (
+from funcgrad.tracing.python.functions import CODES
+from funcgrad.tracing.python.instructions import (
     Step,
     all_steps,
     looked_up,
@@ -24,7 +25,6 @@ from funcgrad.tracing.callers import (
     static_attribute,
     take_value,
 )
-from funcgrad.tracing.python.functions import CODES
 from funcgrad.types import Anything
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, DtypeError, FuncgradError, UnsupportedFunctionError
 from funcgrad.source import Source, is_library_code, user_location_of
-from funcgrad.tracing.callers import asked_function, running_instruction
+from funcgrad.tracing.callers import asked_function
+from funcgrad.tracing.python.instructions import running_instruction
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.refusals import named_in_scipy, named_taker
 from funcgrad.types import Anything

@@ -21,12 +21,18 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
-from funcgrad.tracing.callers import Step, all_steps, is_comprehension, running_instruction, static_attribute
 from funcgrad.tracing.python.attributes import CONTAINERS_METHODS, called, names_of_users, note_classes_of
 from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute
 from funcgrad.tracing.python.functions import CODES, CodeCache, twin_of
 from funcgrad.tracing.python.handed import needs_a_key
+from funcgrad.tracing.python.instructions import (
+    Step,
+    all_steps,
+    is_comprehension,
+    running_instruction,
+    static_attribute,
+)
 from funcgrad.tracing.python.matching import asking_for_classes
 from funcgrad.tracing.python.operating import BINARY, COMPARISONS, OPERATORS, UNARY, is_asked
 from funcgrad.tracing.python.owners import is_of_package, is_users
