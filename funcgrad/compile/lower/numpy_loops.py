@@ -15,15 +15,7 @@ from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.compile.runtime.addresses.scipy_functions import function_of_number
 from funcgrad.ir.program import Equation
-from funcgrad.ops.random.draws import SampledExp, SampledLog, SampledLog1p, SampledLogAddExp, SampledSpecial
-
-LOOPS: dict[type, str] = {
-    SampledExp: "exp",
-    SampledLog: "log",
-    SampledLog1p: "log1p",
-    SampledLogAddExp: "logaddexp",
-}
-"""The ufunc whose loop each of them is."""
+from funcgrad.ops.random.draws import InOrder, SampledSpecial
 
 
 def check_format(equation: Equation) -> None:
@@ -33,13 +25,13 @@ def check_format(equation: Equation) -> None:
         raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
 
 
-@lowers(*LOOPS)
+@lowers(InOrder)
 def lower_loop(scheduler: Scheduler, equation: Equation) -> None:
     """One call of a loop of NumPy's for all elements, which lie one after the other."""
     check_format(equation)
     (out,) = equation.outputs
     dtype, size = out.aval.dtype, out.aval.size
-    address, data = loop_names(scheduler, LOOPS[type(equation.primitive)], dtype)
+    address, data = loop_names(scheduler, equation.primitive.numpys_loop, dtype)
     views = [scheduler.contiguous(x) for x in equation.inputs]
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     # A number among arrays is the same for all elements.

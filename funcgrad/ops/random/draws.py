@@ -47,6 +47,8 @@ class InOrder(Evaluated):
     """
 
     kinds: ClassVar[str] = "f"
+    numpys_loop: ClassVar[str] = ""
+    """The ufunc whose loop for lines of elements kernels call, by name; empty where they call none."""
 
     def evaluate(self, *values: Array) -> Array:
         return super().evaluate(*[in_order(x) for x in values])
@@ -87,24 +89,28 @@ class SampledExp(InOrder, type(exp)):  # type: ignore[misc]
     """Exponential by NumPy."""
 
     name = "sampled_exp"
+    numpys_loop = "exp"
 
 
 class SampledLog(InOrder, type(log)):  # type: ignore[misc]
     """Natural logarithm by NumPy."""
 
     name = "sampled_log"
+    numpys_loop = "log"
 
 
 class SampledLog1p(InOrder, type(log1p)):  # type: ignore[misc]
     """``log(1 + x)`` by NumPy."""
 
     name = "sampled_log1p"
+    numpys_loop = "log1p"
 
 
 class SampledLogAddExp(InOrder, Logaddexp):
     """``log(exp(x) + exp(y))`` by NumPy."""
 
     name = "sampled_logaddexp"
+    numpys_loop = "logaddexp"
 
 
 class SampledLogistic(InOrder, type(logistic)):  # type: ignore[misc]

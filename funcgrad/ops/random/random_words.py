@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Philox
@@ -218,10 +218,27 @@ class Standard(Drawn):
         )
 
 
+class ByLoops(NamedTuple):
+    """How kernels make a number of a uniform one, by NumPy's loops, with what is exact before and after them.
+
+    In texts ``{uniform}`` is a number from 0 up to 1, ``{inner}`` one between 0 and 1, ``{symmetric}`` one
+    between -1 and 1, ``{0}`` what the last loop gave, and numbers are named: ``{half}``, ``{one}``, ``{pi}``.
+    """
+
+    ufuncs: tuple[str, ...]
+    before: str
+    """What the first loop is given."""
+    after: str
+    """The sample."""
+    between: str = "{0}"
+    """What the next loop is given of the last one's results."""
+
+
 class RandomUniform(Standard):
     """Numbers from 0 up to, not including, 1: all multiples of the precision are equally likely."""
 
     name = "random_uniform"
+    by_loops: ClassVar[ByLoops | None] = None
 
     def drawn(self, key: Array, *parameters: Array) -> Array:
         out, source = np.empty(math.prod(self.shape), self.dtype), generator(key)
@@ -260,6 +277,7 @@ class RandomExponential(RandomUniform):
     """Exponential numbers with mean 1."""
 
     name = "random_exponential"
+    by_loops = ByLoops(("log1p",), "-({uniform})", "-{0}")
 
     def mapped(self, u: Array) -> None:
         np.negative(u, out=u)
@@ -288,6 +306,7 @@ class RandomGumbel(OfInner):
     """Gumbel numbers with location 0 and scale 1."""
 
     name = "random_gumbel"
+    by_loops = ByLoops(("log", "log"), "{inner}", "-{0}", between="-{0}")
 
     def inverted(self, u: Array) -> None:
         for _ in range(2):
@@ -299,6 +318,7 @@ class RandomLogistic(OfInner):
     """Logistic numbers with location 0 and scale 1."""
 
     name = "random_logistic"
+    by_loops = ByLoops(("log",), "{inner} / ({one} - {inner})", "{0}")
 
     def inverted(self, u: Array) -> None:
         np.divide(u, 1 - u, out=u)
@@ -309,6 +329,7 @@ class RandomLaplace(OfInner):
     """Laplace numbers with location 0 and scale 1: exponential to both sides."""
 
     name = "random_laplace"
+    by_loops = ByLoops(("log1p",), "-fabs({symmetric})", "copysign({0}, {symmetric})")
 
     def inverted(self, u: Array) -> None:
         np.multiply(u, 2, out=u)
@@ -323,6 +344,7 @@ class RandomCauchy(OfInner):
     """Cauchy numbers with location 0 and scale 1."""
 
     name = "random_cauchy"
+    by_loops = ByLoops(("tan",), "({inner} - {half}) * {pi}", "{0}")  # nothing can be fused
 
     def inverted(self, u: Array) -> None:
         np.subtract(u, self.dtype.type(0.5), out=u)

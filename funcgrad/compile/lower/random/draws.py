@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,8 @@ from funcgrad.ir.program import Equation
 from funcgrad.ops.random.random_words import (
     DIGITS,
     SAMPLES,
+    ByLoops,
     RandomBits,
-    RandomCauchy,
-    RandomExponential,
-    RandomGumbel,
-    RandomLaplace,
-    RandomLogistic,
     RandomNormal,
     RandomUniform,
     smallest,
@@ -188,7 +184,7 @@ class Maker(NamedTuple):
 
 
 MAKERS: dict[type, Maker] = {}
-"""For each distribution without parameters."""
+"""For distributions without parameters whose rows are not made `by_loops` of uniform numbers."""
 
 
 def lower_draw(scheduler: Scheduler, equation: Equation) -> None:
@@ -197,7 +193,8 @@ def lower_draw(scheduler: Scheduler, equation: Equation) -> None:
     dtype, name = out.aval.dtype, equation.primitive.name
     if dtype not in WORDS:
         raise NotLowered(f"{name} of {dtype} has no native form")
-    maker = MAKERS[type(equation.primitive)]
+    row = getattr(equation.primitive, "by_loops", None)
+    maker = MAKERS[type(equation.primitive)] if row is None else by_loops(row)
     loops = tuple([loop_names(scheduler, ufunc, dtype) for ufunc in maker.ufuncs])
     keys = Keys(scheduler.stored(key))
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
@@ -281,87 +278,35 @@ def write_uniform(writer: Writer, draw: Draw, key: str, start: str) -> None:
         writer.line(f"{draw.target.buffer.name}[{place(start, first, j)}] = {draw.digits(j)} * {draw.scale}")
 
 
-def inner(draw: Draw, j: str) -> str:
-    """The text of a number between 0 and 1, neither of them included."""
-    return f"maximum({draw.digits(j)} * {draw.scale}, {draw.typed(float(smallest(draw.dtype)))})"
+def by_loops(row: ByLoops) -> Maker:
+    """A distribution that its row makes of uniform numbers."""
 
-
-def uniform(draw: Draw, j: str) -> str:
-    """The text of a number from 0 up to 1."""
-    return f"{draw.digits(j)} * {draw.scale}"
-
-
-class Mapped(NamedTuple):
-    """A distribution made of uniform numbers by NumPy's loops, with what is exact in between."""
-
-    before: Callable[[Draw, str], str]
-    """What the first loop is given."""
-    between: str
-    """What the next loop is given of the last one's results."""
-    after: Callable[[Draw, str], str]
-    """The sample."""
-
-    def write(self, writer: Writer, draw: Draw, key: str, start: str) -> None:
+    def write(writer: Writer, draw: Draw, key: str, start: str) -> None:
         """Block by block: loops of ours, and NumPy's between them."""
         j = writer.local.fresh("j")
+        numbers, room = numbers_of(draw, j), draw.of_room(j)
         with uniform_blocks(writer, draw, key) as (first, length):
             with writer.block(f"for {j} in range({length}):"):
-                writer.line(f"{draw.of_room(j)} = {self.before(draw, j)}")
+                writer.line(f"{room} = {row.before.format(**numbers)}")
             for k in range(len(draw.loops)):
                 if k:
                     with writer.block(f"for {j} in range({length}):"):
-                        writer.line(f"{draw.of_room(j)} = {self.between.format(draw.of_room(j))}")
+                        writer.line(f"{room} = {row.between.format(room)}")
                 draw.apply(writer, k, length)
             with writer.block(f"for {j} in range({length}):"):
                 at_place = f"{draw.target.buffer.name}[{place(start, first, j)}]"
-                writer.line(f"{at_place} = {self.after(draw, j)}")
+                writer.line(f"{at_place} = {row.after.format(room, **numbers)}")
+
+    return Maker(row.ufuncs, 1, write)
 
 
-def of_uniform(
-    ufuncs: Sequence[str], before: Callable[..., Any], after: Callable[..., Any], between: str = "{0}"
-) -> Maker:
-    """A distribution made of uniform numbers."""
-    return Maker(tuple(ufuncs), 1, Mapped(before, between, after).write)
-
-
-def negative_uniform(draw: Draw, j: str) -> str:
-    """What an exponential sample is the logarithm of, less 1."""
-    return f"-({uniform(draw, j)})"
-
-
-def negative(draw: Draw, j: str) -> str:
-    """The opposite of what the loop made."""
-    return f"-{draw.of_room(j)}"
-
-
-def unchanged(draw: Draw, j: str) -> str:
-    """What the loop made."""
-    return draw.of_room(j)
-
-
-def symmetric(draw: Draw, j: str) -> str:
-    """A number between -1 and 1."""
-    return f"{inner(draw, j)} * {draw.typed(2.0)} - {draw.typed(1.0)}"
-
-
-def below_zero(draw: Draw, j: str) -> str:
-    """The same with the sign minus."""
-    return f"-fabs({symmetric(draw, j)})"
-
-
-def signed(draw: Draw, j: str) -> str:
-    """What the loop made, with the sign of that number."""
-    return f"copysign({draw.of_room(j)}, {symmetric(draw, j)})"
-
-
-def angle(draw: Draw, j: str) -> str:
-    """An angle between -pi/2 and pi/2. Nothing can be fused: the difference comes first."""
-    return f"({inner(draw, j)} - {draw.typed(0.5)}) * {draw.typed(math.pi)}"
-
-
-def odds(draw: Draw, j: str) -> str:
-    """What a logistic sample is the logarithm of. Nothing can be fused: the number is exact."""
-    return f"{inner(draw, j)} / ({draw.typed(1.0)} - {inner(draw, j)})"
+def numbers_of(draw: Draw, j: str) -> dict[str, str]:
+    """The texts of the numbers that a row names."""
+    uniform = f"{draw.digits(j)} * {draw.scale}"
+    inner = f"maximum({uniform}, {draw.typed(float(smallest(draw.dtype)))})"
+    one, two = draw.typed(1.0), draw.typed(2.0)
+    found = {"uniform": uniform, "inner": inner, "symmetric": f"{inner} * {two} - {one}"}
+    return found | {"half": draw.typed(0.5), "one": one, "pi": draw.typed(math.pi)}
 
 
 # -- normal numbers -----------------------------------------------------------------------------------------
@@ -406,13 +351,5 @@ def write_radius(writer: Writer, draw: Draw, j: str) -> tuple[str, str]:
     return radius, digits
 
 
-MAKERS |= {
-    RandomUniform: Maker((), 1, write_uniform),
-    RandomNormal: Maker(("log",), 2, write_normal),
-    RandomExponential: of_uniform(["log1p"], negative_uniform, negative),
-    RandomGumbel: of_uniform(["log", "log"], inner, negative, "-{0}"),
-    RandomLaplace: of_uniform(["log1p"], below_zero, signed),
-    RandomCauchy: of_uniform(["tan"], angle, unchanged),
-    RandomLogistic: of_uniform(["log"], odds, unchanged),
-}
+MAKERS |= {RandomUniform: Maker((), 1, write_uniform), RandomNormal: Maker(("log",), 2, write_normal)}
 lowers(*MAKERS)(lower_draw)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from funcgrad.errors import FuncgradError
 from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.structure import Reduction
+from funcgrad.ops.random.draws import InOrder
+from funcgrad.ops.random.random_words import RandomUniform
 from funcgrad.ops.reducing.cumulative import Cumulative
 from funcgrad.types import AnyPrimitive
 
@@ -24,16 +26,19 @@ Lowering = Callable[["Scheduler", Equation], None]
 LOWERINGS: dict[type, Lowering] = {}
 """How primitives are scheduled that are neither movements nor written as one expression."""
 
-FOLDING = (Reduction, Cumulative)
-"""Families whose lowering is that of all members that have a `fold`."""
+FAMILIES = {Reduction: "fold", Cumulative: "fold", RandomUniform: "by_loops", InOrder: "numpys_loop"}
+"""Families, and the field of a row that says that its lowering is its family's."""
 
 
 def lowering_of(primitive: AnyPrimitive) -> Lowering | None:
-    """The lowering of a primitive's class, or of its family where its row says how elements are combined."""
+    """The lowering of a primitive's class, or of its family where its row says what that needs."""
     found = LOWERINGS.get(type(primitive))
-    if found is None and primitive.fold is not None:
-        found = next((LOWERINGS[family] for family in FOLDING if isinstance(primitive, family)), None)
-    return found
+    if found is not None:
+        return found
+    families = [
+        cls for cls, field in FAMILIES.items() if isinstance(primitive, cls) and getattr(primitive, field)
+    ]
+    return LOWERINGS[families[0]] if families else None
 
 
 def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:
