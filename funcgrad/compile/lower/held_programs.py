@@ -26,6 +26,13 @@ Given = str | View
 """An input of a held Program: a local for one element, or a view."""
 
 
+REWRITES = (simplify_program, expand, simplify_program, factors_doubled)
+"""Held Programs to equal Programs; `nearest_last` follows, which is told what trips do not change."""
+
+ORDERS = (totals_in_place, reads_first)
+"""Then the order of the equations, which spares copies."""
+
+
 def prepared(local: Locals, program: Program, inputs: Sequence[Atom | None]) -> Program:
     """A held Program as it is scheduled: simple equations, in an order that spares copies.
 
@@ -37,8 +44,12 @@ def prepared(local: Locals, program: Program, inputs: Sequence[Atom | None]) -> 
     if found is None:
         known = with_numbers(program, numbers)
         fixed = {v for v, x in zip(program.inputs, inputs, strict=True) if x is not None}
-        made = factors_doubled(simplify_program(expand(simplify_program(known))))
-        made = reads_first(totals_in_place(nearest_last(made, fixed)))
+        made = known
+        for rewrite in REWRITES:
+            made = rewrite(made)
+        made = nearest_last(made, fixed)
+        for order in ORDERS:
+            made = order(made)
         # The first is kept, too, for its identity to stay its own.
         found = local.prepared[key] = (program, made)
     return found[1]

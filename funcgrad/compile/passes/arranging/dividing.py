@@ -16,7 +16,7 @@ import numpy as np
 from funcgrad.compile.emit.loop_order import Loop, loops_of
 from funcgrad.compile.emit.statements import BLOCK, Accumulator, NestWriter, Writer
 from funcgrad.compile.emit.symbols import Locals
-from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.arranging.fusion import Joined, OfNests
 from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Nest,
@@ -49,7 +49,7 @@ Step = Nest | Special | Joined
 
 
 @dataclass(eq=False)
-class Shared:
+class Shared(OfNests):
     """A step whose outermost loop is divided between threads."""
 
     name: str
@@ -70,25 +70,14 @@ class Shared:
     tiles: dict[Buffer, int] = field(default_factory=dict)
     """Memory of one tile, of which every chunk has its own, and the elements of a row."""
 
-    def views(self) -> Iterator[tuple[View, bool]]:
-        """Every view that is read or written, and whether it is written."""
-        for nest in self.nests:
-            yield from nest.views()
-
     def write(self, writer: Writer) -> list[str]:
         """Write the call; returns the lines of the function."""
         return write_call(writer, self)
 
     @property
-    def flops(self) -> float:
-        """Arithmetic operations of all turns, roughly."""
-        return sum(nest.flops for nest in self.nests)
-
-    @property
     def buffers(self) -> Iterator[Buffer]:
         """Every block of memory that it touches."""
-        for nest in self.nests:
-            yield from nest.buffers
+        yield from super().buffers
         yield from self.cells.values()
         yield from self.partial.values()
         yield from self.private.values()

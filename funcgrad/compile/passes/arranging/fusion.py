@@ -36,15 +36,10 @@ SHORTEST_ROW = 48
 """Elements in the inner loops from which a shared outer loop is worth more than one merged loop."""
 
 
-@dataclass(eq=False)
-class Joined:
-    """Nests that share their outermost loop."""
+class OfNests:
+    """A step of several nests: what is said of it is said of each of them."""
 
     nests: list[Nest]
-    loops: list[list[Loop]]
-    """The loops of each; the first is the shared one."""
-    rows: dict[Buffer, int]
-    """Memory of one row, and its elements."""
 
     def views(self) -> Iterator[tuple[View, bool]]:
         """Every view that is read or written, and whether it is written."""
@@ -61,6 +56,17 @@ class Joined:
         """Every block of memory that they touch."""
         for nest in self.nests:
             yield from nest.buffers
+
+
+@dataclass(eq=False)
+class Joined(OfNests):
+    """Nests that share their outermost loop."""
+
+    nests: list[Nest]
+    loops: list[list[Loop]]
+    """The loops of each; the first is the shared one."""
+    rows: dict[Buffer, int]
+    """Memory of one row, and its elements."""
 
 
 class Facts:
