@@ -5,8 +5,8 @@ The passes in the order in which a Program goes through them, and the folders ar
 - `passes.rewriting`, a Program to equal Programs: `expand` (which calls `fixed_places` and `hoisting`),
   `kept_elements`; then, of what becomes one kernel (`passes.segments`), `shifted_sums`, `scalars_first`.
 - `passes.scheduling`, equations to steps: `schedule`, with `taking_over`; `lower` is what each family of
-  operations becomes there, and `lower.held_programs` what bodies of loops go through before: `factors_doubled`,
-  `nearest_last`, `totals_in_place`, `reads_first`.
+  operations becomes there, and `lower.held_programs` what bodies of loops go through before:
+  `factors_doubled`, `nearest_last`, `totals_in_place`, `reads_first`.
 - `passes.arranging`, steps to steps: `fusion`, `dividing`, `tiling`, `memory`.
 - `emit`: the steps as text, plain Python over numbers and views, with the user's lines.
 - `language`: the words of that text, a row each: what a word means, and what either engine makes of it.

@@ -24,9 +24,9 @@ from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.families import Unary
 from funcgrad.ops.rows import BY_UFUNC
 from funcgrad.source import Source, user_location
+from funcgrad.tracing.aliasing import written_into
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import Recorder, captured, located
-from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Arrays, AxisLike, DTypeLike, Result, UfuncLike
 

@@ -16,10 +16,14 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.errors import TracerAssignmentError, UnsupportedFunctionError
+from funcgrad.later import Later
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array
+
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
 
 
 class Lens(Protocol):
@@ -331,3 +335,16 @@ def mark_views(alias: Alias, current: Tracer | None, *, only_closed: bool = Fals
                 marked.append(part._alias)
         above.views = None
     alias.views = kept or None
+
+
+def written_into(target: object, what: str) -> Array:
+    """The tracer that a traced result is written into; raises TracerAssignmentError for a real array.
+
+    An array that was made in the traced function becomes a tracer, and so do its views.
+    """
+    become = getattr(type(target), "become_traced", None)
+    if become is not None:
+        become(target)
+    if type(target) is not Tracer:
+        raise refusals.assigned_into_array(what)
+    return target

@@ -1,10 +1,4 @@
-"""The recorder: the growing list of operations behind a trace, and their lazy evaluation.
-
-Every value of a trace is an index. ``steps[index]`` says where it comes from: an `Aval` for an input,
-literal or captured array; ``(primitive, *input indices)`` for the first result of an operation; the
-offset back to that first result for its further results. The list of steps *is* the fingerprint of the
-trace: it holds no floating-point literal, no captured data and no source line.
-"""
+"""The recorder: values and operations as they enter a trace, the innermost one and those around it."""
 
 from __future__ import annotations
 
@@ -15,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import ConcretizationError, EscapedTracerError, FuncgradError
+from funcgrad.errors import EscapedTracerError, FuncgradError
 from funcgrad.ir.avals import Aval, aval_of
-from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.steps import as_source
 from funcgrad.later import Later
 from funcgrad.source import PLACES, place_of, user_location
 from funcgrad.tracing.adapters import PENDING, introduce
+from funcgrad.tracing.recorded import NO_VALUE, Recorded
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import AnyPrimitive, Anything, Array, ArrayLike, Arrays
 
@@ -47,23 +41,13 @@ NOWHERE: tuple[()] = ()
 """The location of an operation that no line of the user's is behind."""
 
 
-class NoValue:
-    """Stands for the value of an input that has none (under `vmap` and `make_program`)."""
-
-    __slots__ = ()
-
-
-NO_VALUE = NoValue()
-
-
-class Recorder:
+class Recorder(Recorded):
     """The operations of one trace, open between `__enter__` and `__exit__`."""
 
     __slots__ = (
         "_captured",
         "_held",
         "_token",
-        "avals",
         "block",
         "closed",
         "copied",
@@ -76,18 +60,12 @@ class Recorder:
         "lies",
         "location",
         "moved",
-        "name",
         "native",
         "operand_values",
-        "operands",
         "refusals",
         "refused",
         "selected",
-        "sources",
         "spans",
-        "steps",
-        "transform",
-        "values",
         "varying",
     )
 
@@ -109,12 +87,7 @@ class Recorder:
         """Whether the trace has ended, and whether a derivative has been taken inside of it."""
         self.name, self.transform, self.location = name, transform, location
         """The last one: where derived operations come from; None while the user's own function runs."""
-        self.steps: list[Any] = []
-        self.avals: list[Aval] = []
-        self.sources: list[Any] = []
-        self.values: dict[int, Any] = {}
-        self.operands: list[tuple[int, bool]] = []
-        """The index of every literal and captured array, in order, and whether it is a literal."""
+        self.steps, self.avals, self.sources, self.values, self.operands = [], [], [], {}, []
         self.operand_values: list[Any] = []
         """The values of the inputs, literals and captured arrays: the inputs of the lifted Program."""
         self.selected: set[int] | None = None
@@ -347,158 +320,6 @@ class Recorder:
         made._view = None
         made._alias = None
         return made
-
-    # -- lazy evaluation -------------------------------------------------------------------------------
-
-    def value_of(self, index: int) -> Array:
-        """The concrete value at `index`, evaluating what it depends on once.
-
-        Raises ConcretizationError where an input has no value.
-        """
-        values = self.values
-        value = values.get(index, NO_VALUE)
-        if value is NO_VALUE:
-            needed = self._unevaluated(index)
-            with np.errstate(all="ignore"):
-                for i in needed:
-                    self._evaluate_step(i)
-            value = values[index]
-        if type(value) is Tracer:
-            # Not stored: the operand list still has to name the outer tracer.
-            return value._recorder.value_of(value._index)
-        return value
-
-    def why_unknown(self, index: int) -> str:
-        """Why there is no value at `index`, in words; ``""`` where there is one. Evaluates nothing."""
-        visited: set[int] = set()
-        stack = [index]
-        while stack:
-            i = stack.pop()
-            value = self.values.get(i, NO_VALUE)
-            if type(value) is Tracer:
-                why = value._recorder.why_unknown(value._index)
-                if why:
-                    return why
-            if i in visited or value is not NO_VALUE:
-                continue
-            visited.add(i)
-            step = self.steps[i]
-            if type(step) is int:
-                step = self.steps[i - step]
-            if type(step) is Aval:
-                return self._has_no_values()
-            stack.extend(step[1:])
-        return ""
-
-    def _has_no_values(self) -> str:
-        return f"no value exists under {self.transform or 'this transform'}"
-
-    def _unevaluated(self, index: int) -> list[int]:
-        needed: set[int] = set()
-        stack = [index]
-        while stack:
-            i = stack.pop()
-            step = self.steps[i]
-            if type(step) is int:
-                i -= step
-                step = self.steps[i]
-            if i in needed or i in self.values:
-                continue
-            if type(step) is Aval:
-                # The words, and the transform that knows no value, go into the error that names the line.
-                raise ConcretizationError(self._has_no_values())
-            needed.add(i)
-            stack.extend(step[1:])
-        return sorted(needed)
-
-    def _evaluate_step(self, index: int) -> None:
-        primitive, *inputs = self.steps[index]
-        out = primitive.evaluate(*[self.value_of(i) for i in inputs])
-        if primitive.multiple:
-            for offset, value in enumerate(out):
-                self.values[index + offset] = value
-        else:
-            self.values[index] = out
-
-    # -- finishing -------------------------------------------------------------------------------------
-
-    def fingerprint(self, outputs: tuple[int, ...]) -> tuple[Any, ...]:
-        """A hashable key of the structure: equal keys mean equal lifted Programs."""
-        return tuple(self.steps), outputs
-
-    def place(self) -> tuple[str, int] | None:
-        """Where the last operation was written: file and first line of its function.
-
-        Equal functions in two places have Programs of their own, whose equations name their own lines.
-        """
-        location = self.sources[-1] if self.sources else None
-        if type(location) is not tuple or not location:
-            return None
-        code = location[0]
-        return code.co_filename, code.co_firstlineno
-
-    def program(self, inputs: Sequence[int], outputs: Sequence[int], *, lifted: bool = False) -> Program:
-        """The recorded Program from `inputs` to `outputs`; values before the inputs are not computed.
-
-        Lifted, every literal and captured array is a further input, in the order of `operands`;
-        otherwise literals stand in their equations and arrays are `captured`.
-        """
-        needed = self._needed(inputs, outputs)
-        atoms: dict[int, Any] = {i: Var(self.avals[i]) for i in inputs}
-        extra: list[Var] = []
-        captured: list[tuple[Var, Any]] = []
-        for index, is_literal in self.operands:
-            if index in atoms:
-                continue
-            aval, value = self.avals[index], self.values[index]
-            if lifted:
-                atoms[index] = var = Var(aval)
-                extra.append(var)
-            elif is_literal:
-                atoms[index] = Literal(value, aval)
-            elif index in needed:
-                atoms[index] = var = Var(aval)
-                captured.append((var, value))
-        equations = self._equations(atoms, needed)
-        heads = tuple([atoms[i] for i in inputs]) + tuple(extra)
-        results: tuple[Atom, ...] = tuple([atoms[i] for i in outputs])
-        return Program(heads, tuple(captured), equations, results, self.name)
-
-    def _needed(self, inputs: Sequence[int], outputs: Sequence[int]) -> set[int]:
-        given = set(inputs)
-        needed: set[int] = set()
-        stack = list(outputs)
-        while stack:
-            i = stack.pop()
-            if i in given:
-                continue
-            step = self.steps[i]
-            if type(step) is int:
-                i -= step
-                step = self.steps[i]
-            if i not in needed:
-                needed.add(i)
-                if type(step) is tuple:
-                    stack.extend(step[1:])
-        return needed
-
-    def _equations(self, atoms: dict[int, Any], needed: set[int]) -> tuple[Equation, ...]:
-        equations = []
-        steps, avals, sources = self.steps, self.avals, self.sources
-        for index in sorted(needed):
-            step = steps[index]
-            if type(step) is not tuple:
-                continue
-            primitive = step[0]
-            count = 1
-            if primitive.multiple:
-                count = len(primitive.inferred(tuple([avals[i] for i in step[1:]])))
-            outs = tuple([Var(avals[index + k]) for k in range(count)])
-            for k, var in enumerate(outs):
-                atoms.setdefault(index + k, var)
-            inputs = tuple([atoms[i] for i in step[1:]])
-            equations.append(Equation(primitive, inputs, outs, as_source(sources[index])))
-        return tuple(equations)
 
 
 def plain_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

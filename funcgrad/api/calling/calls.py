@@ -26,7 +26,8 @@ from funcgrad.later import Later
 from funcgrad.source import user_location_of
 from funcgrad.tracing.guarded import ERROR_STATE, refuse_raised_errors
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import NO_VALUE, Recorder, located, note_derivative, recorder_of
+from funcgrad.tracing.recorded import NO_VALUE
+from funcgrad.tracing.recorder import Recorder, located, note_derivative, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.transforms.resume import resume_program

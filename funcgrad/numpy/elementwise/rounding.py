@@ -11,8 +11,8 @@ from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes,
 from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.elementwise import arithmetic, floats, rounding
 from funcgrad.source import user_stacklevel
+from funcgrad.tracing.aliasing import written_into
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, UfuncOption
 

@@ -15,10 +15,9 @@ from funcgrad.ops.arrays.structure import aval, cast, reshape
 from funcgrad.ops.elementwise import comparison, complexes, floats, selection
 from funcgrad.ops.reducing import extremes
 from funcgrad.source import user_location
-from funcgrad.tracing.aliasing import is_view
+from funcgrad.tracing.aliasing import is_view, written_into
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
-from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, UfuncOption
 

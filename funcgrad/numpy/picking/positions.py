@@ -29,10 +29,9 @@ from funcgrad.ops.elementwise.arithmetic import add, mul
 from funcgrad.ops.elementwise.comparison import not_equal
 from funcgrad.ops.elementwise.rounding import floor_divide, remainder
 from funcgrad.ops.elementwise.selection import where
-from funcgrad.tracing.aliasing import view
+from funcgrad.tracing.aliasing import view, written_into
 from funcgrad.tracing.lists import holds_tracer
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Anything, Array, ArrayLike, Option, ShapeLike
 

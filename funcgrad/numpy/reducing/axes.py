@@ -14,9 +14,9 @@ from funcgrad.ir.steps import as_source
 from funcgrad.later import Later
 from funcgrad.ops.arrays.structure import cast, reshape, shape_of
 from funcgrad.source import user_location
+from funcgrad.tracing.aliasing import written_into
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import recorder_of
-from funcgrad.tracing.targets import written_into
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, AxisLike
 

@@ -21,8 +21,7 @@ from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
 from funcgrad.numpy.picking.assignment import AtIndex
 from funcgrad.ops.elementwise.comparison import equal
 from funcgrad.source import Source, user_location
-from funcgrad.tracing.aliasing import assign
-from funcgrad.tracing.targets import written_into
+from funcgrad.tracing.aliasing import assign, written_into
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Anything, Array, ArrayLike, Device, Index, Option, UfuncLike
 

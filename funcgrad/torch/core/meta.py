@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from funcgrad.errors import FuncgradError
 from funcgrad.extend import Aval, Tracer, introduce
 from funcgrad.source import user_location
-from funcgrad.tracing.recorder import NO_VALUE, NOWHERE, Recorder, located
+from funcgrad.tracing.recorded import NO_VALUE
+from funcgrad.tracing.recorder import NOWHERE, Recorder, located
 from funcgrad.types import AnyPrimitive, Anything, Array, ArrayLike, Arrays, DTypeLike, ShapeLike
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.recording import Place
 from funcgrad.errors import TracedBranchError
 from funcgrad.ir.catalog import CATALOG
-from funcgrad.tracing.recorder import NO_VALUE, Recorder, active_recorder, recorder_of
+from funcgrad.tracing.recorded import NO_VALUE
+from funcgrad.tracing.recorder import Recorder, active_recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
 from funcgrad.types import Anything
