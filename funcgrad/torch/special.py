@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.scipy import special
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.operations.pointwise.polynomials import POLYNOMIALS
 from funcgrad.torch.operations.pointwise.rows import Row, of_one, of_two
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
-from funcgrad.types import Array
+from funcgrad.types import Array, Arrays
 
 _SAME = {
     "digamma": "digamma",
@@ -45,6 +46,19 @@ def _spherical(x: Array) -> Array:
     return np.sinc(x / np.pi)
 
 
+@custom_jvp
+def _xlog1py(x: Array, y: Array) -> Array:
+    return special.xlog1py(x, y)
+
+
+@_xlog1py.defjvp
+def _xlog1py_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
+    (x, y), (dx, dy) = primals, tangents
+    # As in PyTorch, as those of `xlogy` are.
+    slope = np.where((x == 0) & (y <= -1), np.zeros((), y.dtype), np.log1p(y))
+    return _xlog1py(x, y), slope * dx + x / (y + 1) * dy
+
+
 # What PyTorch has no derivative of has one here; the node has the name that it has there.
 _OF_ONE = (
     Row("airy_ai", "NotImplemented", _airy_ai, "The Airy function that goes to 0."),
@@ -73,7 +87,7 @@ _OF_TWO = (
     Row(
         "xlog1py",
         "SpecialXlog1PyBackward0",
-        special.xlog1py,
+        _xlog1py,
         "``input * log1p(other)``, 0 where `input` is 0.",
     ),
     Row("zeta", "SpecialZetaBackward0", special.zeta, "The Hurwitz zeta function."),

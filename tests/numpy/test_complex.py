@@ -185,3 +185,28 @@ def test_functions_of_real_numbers_refuse_complex_ones() -> None:
         arguments = (Z, Z) if f.nin == 2 else (Z,)
         with pytest.raises(DtypeError):
             fg.make_program(f)(*arguments)
+
+
+@pytest.mark.parametrize("f", [np.arcsin, np.arccos, np.arcsinh, np.arccosh, np.sqrt, np.log, np.log1p])
+def test_derivatives_on_a_branch_cut_are_those_of_its_side(f: Callable[[Any], Any]) -> None:
+    """Which side a number on a cut is of, the sign of its zero says; a sum with 0 loses it."""
+    sides = np.array([complex(x, y) for x in (-2.0, 2.0, -0.5, 0.5) for y in (0.0, -0.0)])
+    sides = np.concatenate([sides, 1j * np.conj(sides[:4]), -1j * np.conj(sides[:4])])
+    z = sides[(sides.real == 0) | (sides.imag == 0)]
+    along = np.where(z.real == 0, 1j, 1.0)
+    first = fg.grad(lambda z: f(z).sum(), holomorphic=True)
+    second = fg.grad(lambda z: first(z).sum(), holomorphic=True)
+
+    def moved(g: Callable[[Any], Any]) -> Any:
+        """By the part along the axis only, so that the sign of the other stays."""
+        parts = np.where(z.real == 0, z.imag, z.real)
+        ends = []
+        for step in (STEP, -STEP):
+            end = np.empty_like(z)
+            end.real = np.where(z.real == 0, z.real, parts + step)
+            end.imag = np.where(z.real == 0, parts + step, z.imag)
+            ends.append(g(end))
+        return (ends[0] - ends[1]) / (2 * STEP * along)
+
+    for got, wanted in ((first(z), moved(f)), (second(z), moved(first)), (fg.jit(first)(z), moved(f))):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)

@@ -164,3 +164,19 @@ def test_what_the_inverse_of_the_upper_incomplete_beta_function_leaves_of_one() 
     np.testing.assert_allclose(by_q, -0.5 / rest, rtol=1e-10)
     np.testing.assert_allclose(by_b, rest * np.log(rest) / 2.0, rtol=1e-8)
     assert 0.0 < by_a < 1e-18
+
+
+@pytest.mark.parametrize("x", [1e-120, 1e-12, -1e-9, 1e-4, 0.3])
+def test_students_law_beside_its_median_moves_with_the_degrees_of_freedom(x: float) -> None:
+    """What the square of x leaves of 1 was rounded: the slope had another sign, and the next one was NaN."""
+    first = fg.grad(lambda df: stats.t.cdf(x, df))
+    with mp.workdps(40):
+
+        def exactly(v: Any) -> Any:
+            scale = mp.gamma((v + 1) / 2) / mp.sqrt(v * mp.pi) / mp.gamma(v / 2)
+            return x * scale * mp.hyp2f1(0.5, (v + 1) / 2, 1.5, -(mp.mpf(x) ** 2) / v)
+
+        wanted = [float(mp.diff(exactly, mp.mpf(3.5), n)) for n in (1, 2)]
+    np.testing.assert_allclose(
+        [first(3.5), fg.grad(first)(3.5), fg.jacfwd(first)(3.5)], wanted[:1] + wanted[1:] * 2, rtol=1e-11
+    )

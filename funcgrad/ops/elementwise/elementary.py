@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.elementwise.comparison import isinf
+from funcgrad.ops.elementwise.complexes import imag, make_complex, real
 from funcgrad.ops.elementwise.magnitude import hypot
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
@@ -126,16 +127,28 @@ def unit_gap(x: Array) -> Array:
     return strong_product(1.0 - x, x + 1.0)
 
 
+# The roots of complex numbers below take parts one by one: a real number added to a complex one adds a zero
+# to the imaginary part, and a negative zero, which says on which side of a branch cut it is, would be lost.
+
+
+def root_of_gap(x: Array) -> Array:
+    """``sqrt(1 - x * x)``, on a branch cut that of its side."""
+    if aval(x).dtype.kind != "c":
+        return sqrt(unit_gap(x))
+    across, along = imag(x), real(x)
+    return strong_product(sqrt(make_complex(1.0 - along, -across)), sqrt(make_complex(along + 1.0, across)))
+
+
 @unary(np.arcsin, native="arcsin({0})", cost=15, samples=IN_UNIT_INTERVAL)
 def arcsin(x: Array, out: Array) -> Array:
     """Inverse sine, in radians."""
-    return 1.0 / sqrt(unit_gap(x))
+    return 1.0 / root_of_gap(x)
 
 
 @unary(np.arccos, native="arccos({0})", cost=15, samples=IN_UNIT_INTERVAL)
 def arccos(x: Array, out: Array) -> Array:
     """Inverse cosine, in radians."""
-    return -1.0 / sqrt(unit_gap(x))
+    return -1.0 / root_of_gap(x)
 
 
 def bell(x: Array) -> Array:
@@ -188,14 +201,15 @@ def tanh(x: Array, out: Array) -> Array:
 def arcsinh(x: Array, out: Array) -> Array:
     """Inverse hyperbolic sine."""
     if aval(x).dtype.kind == "c":
-        return 1.0 / sqrt(x * x + 1.0)
+        return 1.0 / root_of_gap(make_complex(-imag(x), real(x)))
     return 1.0 / hypot(x, 1.0)
 
 
 @unary(np.arccosh, native="arccosh({0})", cost=15, samples=ABOVE_ONE)
 def arccosh(x: Array, out: Array) -> Array:
     """Inverse hyperbolic cosine."""
-    return 1.0 / strong_product(sqrt(x - 1.0), sqrt(x + 1.0))
+    above = x + 1.0 if aval(x).dtype.kind != "c" else make_complex(real(x) + 1.0, imag(x))
+    return 1.0 / strong_product(sqrt(x - 1.0), sqrt(above))
 
 
 @unary(np.arctanh, native="arctanh({0})", cost=15, samples=IN_UNIT_INTERVAL)

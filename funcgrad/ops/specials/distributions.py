@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from funcgrad.ops.elementwise.arithmetic import strong_product
-from funcgrad.ops.elementwise.comparison import equal, isinf
+from funcgrad.ops.elementwise.comparison import equal, isinf, less
 from funcgrad.ops.elementwise.elementary import exp, log, log1p, sqrt
 from funcgrad.ops.elementwise.logic import logical_or
 from funcgrad.ops.elementwise.magnitude import absolute, sign
@@ -17,7 +17,6 @@ from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval
 from funcgrad.ops.specials.gamma import betaln, digamma
 from funcgrad.ops.specials.incomplete import (
-    BetaincByParameters,
     GammaincByParameter,
     beta_density,
     beta_moves,
@@ -198,16 +197,16 @@ define("fdtrc", fdtrc_by_dfn, fdtrc_by_dfd, fdtrc_by_x)
 def stdtr_by_df(out: Array, df: Array, t: Array) -> Array:
     """Half of that of ``betainc(df / 2, 1 / 2, w)`` with ``w = df / (df + t*t)``, odd in t.
 
-    At the median it is the derivative of the density there times t: 0, but what follows it has derivatives.
+    At the median, where the square of t is rounded to 0, it is the derivative of the density there times t.
     """
-    middle, far = equal(t, 0.0), logical_or(isinf(t), isinf(df))
+    middle, far = less(absolute(t), 1e-100), logical_or(isinf(t), isinf(df))
     near = t * stdtr_by_t(None, df, 0.0 * t) * log_peak_by_df(df)
     t = where(logical_or(middle, far), 1.0, t)
     df = where(far, 1.0, df)
     square = t * t
     total = df + square
     half = 0.5 * df
-    by_parameter = 0.5 * BetaincByParameters((1, 0))(half, 0.5, df / total)
+    by_parameter = 0.5 * beta_moves((1, 0), half, 0.5, df / total, square / total)
     powers = (half - 1.0) * (log(df) - log(total)) - betaln(half, 0.5)
     by_limit = exp(powers) * absolute(t) / (total * sqrt(total))
     usual = -0.5 * sign(t) * (by_parameter + by_limit)

@@ -18,7 +18,7 @@ from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype, result_dtype, tensor_beside
-from funcgrad.torch.operations.pointwise.pairs import logaddexp_of
+from funcgrad.torch.operations.pointwise.pairs import logaddexp_of, logaddexp_of_reals
 from funcgrad.torch.operations.pointwise.rows import F16, op_of_halves
 from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
 from funcgrad.torch.operations.results import named
@@ -50,8 +50,15 @@ def _clamped(x: Array, *bounds: Array) -> Array:
     low = arrays.pop(0) if has_low else None
     high = arrays.pop(0) if has_high else None
     if low is not None:
-        x = np.where(x >= low, x, low)
-    return x if high is None else np.where(x <= high, x, high)
+        x = np.where(x >= low, x, _bound(x, low, x < low))
+    return x if high is None else np.where(x <= high, x, _bound(x, high, x > high))
+
+
+def _bound(x: Array, bound: Array, is_passed: Array) -> Array:
+    """The bound where `x` has passed it, elsewhere NaN, which one of the two is: neither moves there."""
+    if x.dtype.kind != "f":
+        return bound
+    return np.where(is_passed, bound, x.dtype.type(np.nan))
 
 
 _CLAMP_TENSORS = Op("ClampBackward0", _clamped, input_names=("self", "min", "max"))
@@ -378,7 +385,7 @@ def _logcumsumexp(x: Array, axis: int) -> Array:
         return np.moveaxis(np.stack(sums), 0, axis)
     shift = 1
     while shift < moved.shape[0]:
-        moved = np.concatenate([moved[:shift], np.logaddexp(moved[shift:], moved[:-shift])])
+        moved = np.concatenate([moved[:shift], logaddexp_of_reals(moved[shift:], moved[:-shift])])
         shift *= 2
     return np.moveaxis(moved, 0, axis)
 

@@ -22,7 +22,20 @@ __all__: list[str] = []
 
 
 def _rsqrt(x: Array) -> Array:
+    return 1.0 / np.sqrt(x) if isinstance(x, np.ndarray | np.generic) else _traced_rsqrt(x)
+
+
+@custom_jvp
+def _traced_rsqrt(x: Array) -> Array:
     return 1.0 / np.sqrt(x)
+
+
+@_traced_rsqrt.defjvp
+def _rsqrt_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
+    (x,), (dx,) = primals, tangents
+    # By the result, which also says on which side of the branch cut a complex x is.
+    out = _traced_rsqrt(x)
+    return out, -0.5 * out * out * out * dx
 
 
 def _reciprocal(x: Array) -> Array:
@@ -95,10 +108,6 @@ _FLOATING = (
 publish(of_one, _FLOATING)
 
 
-def _rsqrt_input(out: Array) -> Array:
-    return 1.0 / (out * out)
-
-
 _square_of = unary(Op("PowBackward0", _square, input_names=("self",)), "square", floating=False)
 
 
@@ -109,7 +118,7 @@ def square(input: Tensor) -> Operand:
 
 
 # As in PyTorch their results are kept, not their inputs.
-_RSQRT = Op("RsqrtBackward0", _rsqrt, inverse=_rsqrt_input)
+_RSQRT = Op("RsqrtBackward0", _rsqrt, keeps_result=True)
 _RECIPROCAL = Op("ReciprocalBackward0", _reciprocal, inverse=_reciprocal)
 operation("rsqrt", inplace=True)(unary(_RSQRT, "rsqrt", "``1 / sqrt(input)``."))
 operation("reciprocal", inplace=True)(unary(_RECIPROCAL, "reciprocal", "``1 / input``."))
@@ -189,11 +198,27 @@ def _sgn(x: Array) -> Array:
     if x.dtype.kind != "c":
         return _sign(x)
     size = np.abs(x)
-    return x / np.where(size == 0, np.ones((), size.dtype), size)
+    return np.where(size == 0, np.zeros((), x.dtype), x / np.where(size == 0, np.ones((), size.dtype), size))
+
+
+@custom_jvp
+def _size(x: Array) -> Array:
+    return np.abs(x)
+
+
+@_size.defjvp
+def _size_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
+    (x,), (dx,) = primals, tangents
+    return _size(x), _sign(x) * dx
+
+
+def _abs(x: Array) -> Array:
+    # The slope at NaN is 0, as in PyTorch.
+    return np.abs(x) if isinstance(x, np.ndarray | np.generic) or x.dtype.kind != "f" else _size(x)
 
 
 _SAME = (
-    Row("abs", "AbsBackward0", np.abs, "The absolute value.", also=("absolute",), result="same"),
+    Row("abs", "AbsBackward0", _abs, "The absolute value.", also=("absolute",), result="same"),
     Row("frac", "FracBackward0", _frac, "The part after the point, signed.", result="same"),
     Row("sgn", "SgnBackward0", _sgn, "The direction of a number: ``z / |z|``, 0 at 0.", result="same"),
     Row("sign", "SignBackward0", _sign, "-1, 0 or 1.", result="same"),

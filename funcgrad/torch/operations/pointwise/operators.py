@@ -229,6 +229,9 @@ def _power(x: Array, y: Array) -> Array:
         # Of whole numbers, negative powers of all but 1 and -1 are 0, as in PyTorch.
         low = np.where(abs(x) == 1, x ** (abs(y) % 2), 0)
         return np.where(y < 0, low, x ** np.maximum(y, 0))
+    if x.dtype.kind == "c":
+        # As in PyTorch: the exponential of 0 times the logarithm of 0.
+        return np.where((x == 0) & (y == 0), complex(np.nan, np.nan), np.power(x, y))
     return np.power(x, y)
 
 

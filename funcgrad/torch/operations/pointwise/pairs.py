@@ -25,7 +25,7 @@ def _fmin(x: Array, y: Array) -> Array:
 
 
 def _logaddexp(x: Array, y: Array) -> Array:
-    return _logaddexp_of_reals(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
+    return logaddexp_of_reals(x, y) if x.dtype.kind != "c" else logaddexp_of(x, y)
 
 
 def logaddexp_of(x: Array, y: Array) -> Array:
@@ -63,15 +63,16 @@ def _xlogy_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
 
 
 @custom_jvp
-def _logaddexp_of_reals(x: Array, y: Array) -> Array:
+def logaddexp_of_reals(x: Array, y: Array) -> Array:
+    """``log(exp(x) + exp(y))`` of real numbers."""
     return np.logaddexp(x, y)
 
 
-@_logaddexp_of_reals.defjvp
+@logaddexp_of_reals.defjvp
 def _logaddexp_jvp(primals: Arrays, tangents: Arrays) -> Arrays:
     (x, y), (dx, dy) = primals, tangents
     # NaN where both are infinite alike, as in PyTorch.
-    return _logaddexp_of_reals(x, y), dx / (1 + np.exp(y - x)) + dy / (1 + np.exp(x - y))
+    return logaddexp_of_reals(x, y), dx / (1 + np.exp(y - x)) + dy / (1 + np.exp(x - y))
 
 
 # What has no derivative in PyTorch has a node with the name that it has there.

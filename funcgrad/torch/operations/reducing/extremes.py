@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.errors import dim_of, dims_of
@@ -22,12 +26,39 @@ def _require_elements(x: Tensor, name: str) -> None:
         )
 
 
-def _amax(x: Array, axes: AxisLike, keepdims: bool) -> Array:
+def _max(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     return np.max(x, axis=axes, keepdims=keepdims)
 
 
-def _amin(x: Array, axes: AxisLike, keepdims: bool) -> Array:
+def _min(x: Array, axes: AxisLike, keepdims: bool) -> Array:
     return np.min(x, axis=axes, keepdims=keepdims)
+
+
+def _shared(reduced: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction whose slope is shared by the elements that equal the result: NaN equals none of them."""
+
+    def extreme(axes: AxisLike, keepdims: bool, x: Array) -> Array:
+        return reduced(x, axes, keepdims)
+
+    def extreme_jvp(axes: AxisLike, keepdims: bool, primals: Arrays, tangents: Arrays) -> Arrays:
+        (x,), (dx,) = primals, tangents
+        out = moved(axes, keepdims, x)
+        each = np.reshape(out, [1 if k in axes else n for k, n in enumerate(x.shape)])
+        share = (x == each).astype(x.dtype)
+        share = share / np.sum(share, axis=axes, keepdims=True)
+        return out, np.sum(share * dx, axis=axes, keepdims=keepdims)
+
+    moved = custom_jvp(extreme, nondiff_argnums=(0, 1))
+    moved.defjvp(extreme_jvp)
+
+    def applied(x: Array, axes: AxisLike, keepdims: bool) -> Array:
+        is_plain = isinstance(x, np.ndarray | np.generic) or x.dtype.kind not in "fc"
+        return reduced(x, axes, keepdims) if is_plain else moved(axes, keepdims, x)
+
+    return applied
+
+
+_amax, _amin = _shared(_max), _shared(_min)
 
 
 def taken_at(x: Array, index: Index, axis: int, keepdims: bool) -> Arrays:
@@ -50,12 +81,12 @@ def _min_dim(x: Array, axis: int, keepdims: bool) -> Array:
 
 _EXTREMES = {
     "max": (
-        Op("MaxBackward1", _amax, keeps_result=True),
+        Op("MaxBackward1", _max, keeps_result=True),
         Op("MaxBackward0", _max_dim, keeps_result=True, output_names=("result", "indices")),
         Op("AmaxBackward0", _amax, keeps_result=True),
     ),
     "min": (
-        Op("MinBackward1", _amin, keeps_result=True),
+        Op("MinBackward1", _min, keeps_result=True),
         Op("MinBackward0", _min_dim, keeps_result=True, output_names=("result", "indices")),
         Op("AminBackward0", _amin, keeps_result=True),
     ),
@@ -131,4 +162,4 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @op("AminmaxBackward0", keeps_result=True)
 def _aminmax(x: Array, axes: AxisLike, keepdims: bool) -> Arrays:
-    return np.min(x, axis=axes, keepdims=keepdims), np.max(x, axis=axes, keepdims=keepdims)
+    return _amin(x, axes, keepdims), _amax(x, axes, keepdims)

@@ -95,8 +95,10 @@ def _mode_index(x: Array, axis: int) -> Array:
     moved = np.moveaxis(x, axis, -1)
     found = np.empty(moved.shape[:-1], np.int64)
     for where in np.ndindex(*moved.shape[:-1]):
-        values, counts = np.unique(moved[where], return_counts=True)
-        found[where] = np.flatnonzero(moved[where] == values[np.argmax(counts)])[-1]
+        values, counts = np.unique(moved[where], return_counts=True, equal_nan=False)
+        often = values[np.argmax(counts)]
+        # Where there is nothing but NaN it is the first.
+        found[where] = np.flatnonzero(moved[where] == often)[-1] if often == often else 0  # noqa: PLR0124
     return found
 
 
