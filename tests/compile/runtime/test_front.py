@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from funcgrad.compile.engines.build import NUMBERS, assembly, build
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.language.external import External, Overload
+from funcgrad.compile.language.rows import WORDS
 from funcgrad.compile.language.values import Unsupported
 
 N = 11
@@ -466,3 +467,30 @@ def stage(p, n, begin, end):
         x[i] = i
 """
     assert set(load(source, "run", "stage")) == {"run", "stage"}
+
+
+STRONG_ZEROS = """
+def run(p, n):
+    x = as_f64(p[0])
+    y = as_f64(p[1])
+    z = as_f64(p[2])
+    for i in range(n[0]):
+        t = x[i]
+        negative = -t
+        z[3 * i] = select(t == 0, t, t * y[i])
+        z[3 * i + 1] = select(negative == 0, negative, negative * y[i])
+        z[3 * i + 2] = select(x[i] == 0, x[i], x[i] * y[i])
+"""
+
+
+def test_products_that_a_zero_makes_zero_ask_for_it_by_comparisons_of_their_own(run_kernel):
+    (ir,) = [translate(STRONG_ZEROS, ["run"], frozenset(), {**NUMBERS, **WORDS})]
+    assert [ir.count(f"fcmp {predicate}") for predicate in ("oeq", "ueq")] == [2, 1]
+    x, y = (
+        each.ravel().copy() for each in np.meshgrid([0.0, -0.0, 2.0, np.nan, np.inf], [3.0, np.inf, np.nan])
+    )
+    found = run_kernel(STRONG_ZEROS, [x, y, np.zeros(45)], [15])[2].reshape(15, 3)
+    with np.errstate(invalid="ignore"):
+        expected = np.where(x == 0, x, x * y)
+        np.testing.assert_array_equal(found, np.stack([expected, np.where(x == 0, -x, -x * y), expected], 1))
+    np.testing.assert_array_equal(np.signbit(found[x == 0, 0]), np.signbit(x[x == 0]))

@@ -11,6 +11,7 @@ from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.functions import NAMED, call_named
 from funcgrad.compile.engines.direct.machine import MACHINE
 from funcgrad.compile.engines.direct.scope import MISSING, Scope, memory_type, result_type
+from funcgrad.compile.engines.direct.zero_tests import kept_if_zero
 from funcgrad.compile.language.external import External, call_external
 from funcgrad.compile.language.values import (
     CAST_OF,
@@ -21,6 +22,7 @@ from funcgrad.compile.language.values import (
     constant,
     halves,
     is_complex,
+    is_float,
     is_integer,
     unified,
 )
@@ -181,6 +183,8 @@ class Expressions(Scope):
         if isinstance(node.func, ast.Name) and node.func.id in self.translation.definitions:
             return self._helper(node.func.id, [self.expression(argument) for argument in node.args])
         function = self._object(node.func)
+        if isinstance(function, Word):
+            return self._word(function, node.args)
         special = _SPECIAL.get(getattr(function, "__name__", ""))
         if special is not None and _is_known(function):
             return special(self, node.args)
@@ -189,9 +193,20 @@ class Expressions(Scope):
             raise Unsupported(f"a call of {ast.unparse(node.func)}")
         return found
 
+    def _word(self, word: Word, arguments: Sequence[ast.expr]) -> Value:
+        node = kept_if_zero(arguments) if word.name == "select" else None
+        values = [self.expression(argument) for argument in (arguments if node is None else arguments[1:])]
+        if node is not None:
+            x = values[0]
+            test = (
+                self.zero_tests.of(self.writer, node, x)
+                if is_float(x.type)
+                else self.expression(arguments[0])
+            )
+            values = [test, *values]
+        return word.direct(self.writer, values)
+
     def _called(self, function: object, arguments: list[Value]) -> Value | None:
-        if isinstance(function, Word):
-            return function.direct(self.writer, arguments)
         if isinstance(function, External):
             return call_external(self.writer, function, arguments)
         kind = _cast_type(function)

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from funcgrad.compile.engines.direct.writer import Family, Module, Writer, llvm_type
+from funcgrad.compile.engines.direct.zero_tests import ZeroTests
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import CAST_OF, Type, Unsupported, Value, constant, is_complex, unified
 
@@ -105,6 +106,7 @@ class Scope:
         self.places: dict[str, tuple[str, ...]] = {}
         self.fixed: dict[str, Value] = {}
         self.loops: list[tuple[str, str]] = []
+        self.zero_tests = ZeroTests()
         names = [argument.arg for argument in definition.args.args]
         if len(names) != len(arguments):
             raise Unsupported(f"{definition.name} takes {len(names)} arguments, not {len(arguments)}")

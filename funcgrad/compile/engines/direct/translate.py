@@ -219,6 +219,8 @@ class _Body(Expressions):
             return
         # A view that is made once is a register, so that its alias scope is seen wherever it is used.
         value = self.expression(node.value)
+        if isinstance(target, ast.Name):
+            self.zero_tests.assigned(target.id, node.value)
         self._set(target, value)
 
     def _several(self, node: ast.expr) -> list[Value]:
