@@ -98,6 +98,14 @@ def an_array(y: Any) -> Any:
     return np.array(text).astype(float) * y[1]
 
 
+def number_in(text: str, digits: int) -> float:
+    return round(float(text), digits)
+
+
+def handed_on(y: Any) -> Any:
+    return number_in(f"{y[0]:.6f}", 6) * y[1]
+
+
 REFUSED: list[Callable[[Any], Any]] = [
     in_a_variable,
     taken_apart,
@@ -111,6 +119,7 @@ REFUSED: list[Callable[[Any], Any]] = [
     dumped,
     written,
     an_array,
+    handed_on,
 ]
 
 
@@ -145,8 +154,23 @@ def only_shown(y: Any) -> Any:
     return float(n) * y[1] if label.startswith("0") else y[1]
 
 
-@pytest.mark.parametrize(
-    ("f", "slope"), [(overwritten, 1.5), (beside_it_in_a_log, 1.0), (a_key, 6.0), (only_shown, 4.0)]
-)
+def told(text: str, n: str) -> float:
+    return float(n)
+
+
+def told_beside_it(y: Any) -> Any:
+    return told(f"{y[0]:.3f}", "3") * y[1]
+
+
+FREE: dict[Callable[[Any], Any], float] = {
+    told_beside_it: 3.0,
+    overwritten: 1.5,
+    beside_it_in_a_log: 1.0,
+    a_key: 6.0,
+    only_shown: 4.0,
+}
+
+
+@pytest.mark.parametrize(("f", "slope"), FREE.items())
 def test_what_reads_another_number_is_free(f: Callable[[Any], Any], slope: float) -> None:
     np.testing.assert_allclose(fg.grad(f)(Y), [0.0, slope, 0.0])

@@ -7,14 +7,23 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType, ModuleType
+from typing import NamedTuple
 
 from funcgrad.types import AnyPrimitive, Anything
 
 CALLS = frozenset({"CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX"})
 """Python 3.11 runs many calls at the PRECALL before the CALL."""
+
+
+class Names(NamedTuple):
+    """What names stand for where a function is not running yet."""
+
+    f_locals: Mapping[str, Anything]
+    f_globals: Mapping[str, Anything]
+    f_builtins: Mapping[str, Anything]
 
 
 class Step:
@@ -125,7 +134,7 @@ def take_value(steps: list[Step]) -> list[Step]:
 NOTHING = object()
 
 
-def looked_up(steps: Sequence[Step], frame: FrameType) -> Anything:
+def looked_up(steps: Sequence[Step], frame: FrameType | Names) -> Anything:
     """The value of a variable, an attribute of an instance or module, or an element of a list."""
     names = [step for step in steps if step.name != "PUSH_NULL"]
     if not names:
@@ -149,7 +158,7 @@ def is_subscript(step: Step) -> bool:
     return step.name == "BINARY_SUBSCR" or (step.name == "BINARY_OP" and step.value == "[]")
 
 
-def variable(step: Step, frame: FrameType) -> Anything:
+def variable(step: Step, frame: FrameType | Names) -> Anything:
     """The value of a variable of the frame."""
     if not step.name.startswith("LOAD_") or not isinstance(step.value, str):
         return NOTHING

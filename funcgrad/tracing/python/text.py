@@ -8,10 +8,11 @@ it back to the caller.
 
 from __future__ import annotations
 
+import builtins
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from funcgrad.tracing.python.escapes import HOOKS
 from funcgrad.tracing.python.instructions import (
     CALLS,
+    Names,
     Step,
     all_steps,
     is_subscript,
@@ -74,12 +76,15 @@ MAX_CALLERS = 8
 class Way(NamedTuple):
     """Where a text goes within a function."""
 
-    takers: tuple[tuple[Step, ...], ...]
-    """The instructions that make the functions which it is given to."""
+    takers: tuple[tuple[tuple[Step, ...], tuple[int, ...]], ...]
+    """The instructions that make the functions which it is given to, and as which of their arguments."""
     converted: bool
     """Whether it is an array that is made one of numbers."""
     returned: bool
     """Whether it is handed back to the caller."""
+
+
+NOWHERE = Way((), False, False)
 
 
 def read_back(frame: FrameType) -> str:
@@ -102,8 +107,11 @@ def takers(frame: FrameType, offset: int) -> Iterator[object]:
     """The functions that are given the text which an instruction makes, or text that it becomes a part of."""
     for _ in range(MAX_CALLERS):
         way = way_of(frame.f_code, offset)
-        for steps in way.takers:
-            yield looked_up(steps, frame)
+        for steps, places in way.takers:
+            taker = looked_up(steps, frame)
+            yield taker
+            if isinstance(taker, FunctionType):
+                yield from takers_within(taker, places)
         if way.converted:
             yield np.ndarray.astype
         if not way.returned or frame.f_back is None:
@@ -115,24 +123,39 @@ def takers(frame: FrameType, offset: int) -> Iterator[object]:
         offset = running.offset
 
 
+def takers_within(function: FunctionType, places: Sequence[int], depth: int = 3) -> Iterator[object]:
+    """The functions that a function of Python's gives some of its arguments to, and those that these do."""
+    code = function.__code__
+    given = frozenset(code.co_varnames[k] for k in places if k < code.co_argcount)
+    way = way_of(code, -1, given) if given else NOWHERE
+    if way.converted:
+        yield np.ndarray.astype
+    names = Names({}, function.__globals__, vars(builtins))
+    for steps, further in way.takers:
+        taker = looked_up(steps, names)
+        yield taker
+        if depth and isinstance(taker, FunctionType):
+            yield from takers_within(taker, further, depth - 1)
+
+
 @lru_cache(maxsize=1024)
-def way_of(code: CodeType, offset: int) -> Way:
-    """Where the text goes that the instruction at an offset makes."""
-    return _Text(code, offset).way()
+def way_of(code: CodeType, offset: int, given: frozenset[str] = frozenset()) -> Way:
+    """Where the text goes that the instruction at an offset makes, or that arguments are given."""
+    return _Text(code, offset, given).way()
 
 
 class _Text:
     """A text on its way through a function."""
 
-    def __init__(self, code: CodeType, offset: int) -> None:
+    def __init__(self, code: CodeType, offset: int, given: Iterable[str]) -> None:
         self.code = code
         self.offset = offset
-        self.kept: set[str] = set()
+        self.kept = set(given)
         """The variables that hold it."""
 
     def way(self) -> Way:
         """Its takers, in the order of the instructions."""
-        takers: list[tuple[Step, ...]] = []
+        takers = []
         converted = returned = False
         steps = all_steps(self.code)
         for k, step in enumerate(steps):
@@ -150,8 +173,9 @@ class _Text:
                 returned |= not listed and self.stands_in(take_value(before))
             elif step.name in CALLS and step.name != "PRECALL":
                 call = running_instruction(self.code, step.offset)
-                if any(self.stands_in(x) for x in call.arguments):
-                    takers.append(tuple(self.asked_about(call.function)))
+                places = tuple([k for k, x in enumerate(call.arguments) if self.stands_in(x)])
+                if places:
+                    takers.append((tuple(self.asked_about(call.function)), places))
                 owner, method = self.method_of(call.function)
                 converted |= method == "astype" and self.stands_in(owner)
                 if method in KEEPING:
