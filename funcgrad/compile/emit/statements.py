@@ -17,6 +17,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     Load,
     Nest,
     Operand,
+    Place,
     Reduce,
     Special,
     Statement,
@@ -222,6 +223,8 @@ class NestWriter:
                 writer.line(f"{statement.name} = {filled(statement.template, texts)}")
             elif isinstance(statement, Store):
                 self.store(statement)
+            elif isinstance(statement, Place):
+                self.place(statement)
             else:
                 sums[id(statement)].add(self.read(statement.operand))
 
@@ -231,6 +234,20 @@ class NestWriter:
         if position is None or position.axis not in self.ended:
             return False
         return self.nest.extents.is_within(position, self.masks)
+
+    def place(self, statement: Place) -> None:
+        """A position in an axis."""
+        writer, (name, index, size, *_) = self.writer, statement
+        writer.line(f"{name} = i64({index})")
+        with writer.block(f"if ({index} < 0) | ({index} >= {size}):"):
+            if not statement.wraps:
+                writer.line(f"{self.element(statement.flag)} = 1")
+                writer.line(f"{name} = i64(0)")
+                return
+            writer.line(f"{name} = i64({index} + {size})")
+            with writer.block(f"if ({index} >= 0) | ({name} < 0):"):
+                writer.line(f"{self.element(statement.flag)} = 1")
+                writer.line(f"{name} = i64(0)")
 
     def store(self, statement: Store) -> None:
         """Write an element; what has been read of that memory may no longer be there."""

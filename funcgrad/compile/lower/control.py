@@ -301,7 +301,7 @@ class Branch:
         results: Sequence[Given],
         in_place: set[int],
     ) -> None:
-        self.held = held = Held(scheduler, body, given, ranges, changeable, atoms)
+        self.held = held = Held(scheduler, body, given, ranges, changeable, atoms, once=True)
         self.numbers: list[tuple[str, str, Aval]] = []
         self.copies: list[tuple[View, View]] = []
         for place, (result, atom) in enumerate(zip(results, held.program.outputs, strict=True)):

@@ -83,18 +83,20 @@ class Held:
         atoms: Sequence[Atom | None] = (),
         below: Sequence[tuple[int, Var]] = (),
         counters: Mapping[int, Counter] = MappingProxyType({}),
+        *,
+        once: bool = False,
     ) -> None:
         """Schedule a prepared Program; some of its inputs are memory that it may change.
 
         `atoms` are those of the Program around it that its inputs are, None for what a loop carries; what is
         `below` says which of its inputs, that are not negative, are less than which variable there, and
-        `counters` which of them the loop counts.
+        `counters` which of them the loop counts. What is computed before it stays as it is if it runs `once`.
         """
         self.program = program
         self.scheduler = type(outer)(outer.local, count_uses(self.program))
         self.scheduler.inside = True
         if atoms:
-            self.scheduler.ranges.enter(outer.ranges, program, atoms)
+            self.scheduler.ranges.enter(outer.ranges, program, atoms, once=once)
         for k, bound in below:
             self.scheduler.ranges.note_below(program.inputs[k], bound)
         for k, counter in counters.items():

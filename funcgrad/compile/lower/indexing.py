@@ -19,6 +19,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
     Nest,
+    Place,
     Reduce,
     Store,
     squeezed,
@@ -86,18 +87,26 @@ class Positions:
         found = nest.memo.get(key)
         if found is not None:
             return found
-        scheduler, local = self.scheduler, self.scheduler.local
+        scheduler, ranges = self.scheduler, self.scheduler.ranges
+        known = None if nest.shape else ranges.place(index, n, nest.position)
+        if known is not None:
+            return known
+        local, i64 = scheduler.local, np.dtype(np.int64)
         size = local.symbol(n)
         atom, moves = self.spread(index)
         operand = scheduler.operand(atom, nest, moves)
-        low, high = (0, n - 1) if sure else scheduler.ranges.of(index) or (-n - 1, n)
-        i64 = np.dtype(np.int64)
+        low, high = (0, n - 1) if sure else ranges.of(index) or (-n - 1, n)
         place = local.fresh("index")
         nest.body.append(Let(place, "i64({0})", (operand,), i64, 1, source))
-        if low < 0:
+        if not nest.shape and (low < -n or high >= n):
+            flag = View.whole(local.failure_flag(), ())
+            raw, place = place, local.fresh("place")
+            nest.body.append(Place(place, raw, size, low < 0, flag, source))
+            ranges.note_place(index, n, place, nest.position)
+        elif low < 0:
             raw, place = place, local.fresh("index")
             nest.body.append(Let(place, f"select({{0}} < 0, {{0}} + {size}, {{0}})", (raw,), i64, 1, source))
-        if low < -n or high >= n:
+        if nest.shape and (low < -n or high >= n):
             turned, wrong, place = place, local.fresh("outside"), local.fresh("place")
             outside = f"({{0}} < 0) | ({{0}} >= {size})"
             nest.body.append(Let(wrong, outside, (turned,), np.dtype(np.bool_), 1, source))

@@ -20,6 +20,7 @@ from funcgrad.compile.passes.arranging.fusion import Joined, OfNests
 from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Nest,
+    Place,
     Reduce,
     Special,
     Statement,
@@ -195,7 +196,7 @@ def names_from_outside(nests: Sequence[Nest]) -> list[str]:
         for s in nest.body:
             read = [n for n in names_read(s) if n.isidentifier() and n not in ("True", "False", "NAN", "INF")]
             found.update(dict.fromkeys([n for n in read if n not in made]))
-            made.update([s.name] if isinstance(s, Let) else [])
+            made.update([s.name] if isinstance(s, Let | Place) else [])
     return list(found)
 
 

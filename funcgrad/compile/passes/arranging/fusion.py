@@ -16,13 +16,14 @@ from funcgrad.compile.passes.scheduling.nests import (
     Load,
     Nest,
     Operand,
+    Place,
     Reduce,
     Special,
     Statement,
     Store,
+    names_made,
     names_read,
     operands_of,
-    target_of,
 )
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 
@@ -79,7 +80,7 @@ class Facts:
         self.touched = {view.buffer for view, _ in self.views} | {view.buffer for view, _ in nest.fills}
         self.written = {view.buffer for view, is_written in self.views if is_written}
         self.written |= {view.buffer for view, _ in nest.fills}
-        self.made = {target for target in map(target_of, nest.body) if isinstance(target, str)}
+        self.made = names_made(nest)
         self.sums = {s.target for s in nest.body if isinstance(s, Reduce) and isinstance(s.target, str)}
         self.operands = {o for s in nest.body for o in operands_of(s) if isinstance(o, str)}
         self.names = {name for s in nest.body for name in names_read(s)}
@@ -258,6 +259,8 @@ def with_rows(statement: Statement, rows: dict[Buffer, int], axis: int) -> State
     def operand_of(operand: Operand) -> Operand:
         return Load(view_of(operand.view)) if isinstance(operand, Load) else operand
 
+    if isinstance(statement, Place):
+        return statement
     if isinstance(statement, Let):
         return statement._replace(operands=tuple([operand_of(o) for o in statement.operands]))
     if isinstance(statement, Store):

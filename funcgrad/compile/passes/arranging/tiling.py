@@ -12,7 +12,7 @@ from collections.abc import Container, Sequence
 
 from funcgrad.compile.passes.arranging.dividing import CHUNKS, Shared, Step, names_from_outside, nests_of
 from funcgrad.compile.passes.arranging.fusion import WINDOW, accumulated, inner_size, is_row, rows_apart
-from funcgrad.compile.passes.scheduling.nests import Special, target_of
+from funcgrad.compile.passes.scheduling.nests import Special, names_made
 from funcgrad.compile.passes.scheduling.views import Buffer
 
 LEAST_BYTES = 2**24
@@ -113,8 +113,7 @@ def written_by(step: Step | Shared) -> set[Buffer]:
 
 def made_by(step: Step | Shared) -> set[str]:
     """The locals that a step makes."""
-    targets = [target_of(s) for nest in nests_of(step) for s in nest.body]
-    return {target for target in targets if isinstance(target, str)}
+    return {name for nest in nests_of(step) for name in names_made(nest)}
 
 
 def tiled(run: Sequence[Shared], users: Counter[Buffer], own: Container[Buffer]) -> Shared:

@@ -64,7 +64,22 @@ class Reduce(NamedTuple):
     source: Any
 
 
-Statement = Let | Store | Reduce
+class Place(NamedTuple):
+    """``name = operand``, an index into an axis of some size; one out of bounds raises the flag and is 0.
+
+    Commonly an index is within the axis. That costs one comparison, for which no load waits: what counts from
+    the end, if it `wraps`, and what is out of bounds take a branch. In nests over ``()`` alone.
+    """
+
+    name: str
+    operand: str
+    size: str
+    wraps: bool
+    flag: View
+    source: Any
+
+
+Statement = Let | Store | Reduce | Place
 
 FULL = 1500
 """Arithmetic operations from which a nest takes no more. Beyond, the time to compile grows faster than the
@@ -188,7 +203,15 @@ def target_of(statement: Statement) -> View | str:
     """What a statement writes: a view, or a local."""
     if isinstance(statement, Let):
         return statement.name
+    if isinstance(statement, Place):
+        return statement.flag
     return statement.view if isinstance(statement, Store) else statement.target
+
+
+def names_made(nest: Nest) -> set[str]:
+    """The locals that a nest gives a value."""
+    named = {s.name for s in nest.body if isinstance(s, Let | Place)}
+    return named | {s.target for s in nest.body if isinstance(s, Reduce) and isinstance(s.target, str)}
 
 
 def views_of(statement: Statement) -> Iterator[View]:
@@ -220,7 +243,7 @@ def masks_of(nest: Nest) -> frozenset[Mask]:
     """The masks beyond which a nest changes nothing: it adds zeros there."""
     found: frozenset[Mask] | None = None
     for s in nest.body:
-        if isinstance(s, Let):
+        if isinstance(s, Let | Place):
             continue
         term: object = s.operand
         if isinstance(s, Store):

@@ -5,13 +5,14 @@ An index that is known to lie within an array needs no check. Knows nothing of m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.ranges import RULES, Range
 from funcgrad.tracing.recorder import writeable_memory
+from funcgrad.transforms.simplify import atom_key
 from funcgrad.types import Array
 
 MOVEMENTS = frozenset({"broadcast", "reshape", "permute", "slice", "flip", "gather", "stop_gradient"})
@@ -54,9 +55,21 @@ class Ranges:
         self._one_less: dict[Var, Var] = {}
         """Variables that are another less one."""
         self._counters: dict[Var, Counter] = {}
+        self._places: dict[tuple[Var, int], tuple[int, str]] = {}
+        """By an index and the size of an axis: from which step on a local holds the position."""
+        self._made: dict[Hashable, Var] = {}
+        """Whole numbers by how they are made."""
 
-    def enter(self, outer: Ranges, program: Program, atoms: Sequence[Atom | None]) -> None:
-        """Take over what is known around a Program, of which some inputs are atoms there."""
+    def enter(
+        self, outer: Ranges, program: Program, atoms: Sequence[Atom | None], *, once: bool = False
+    ) -> None:
+        """Take over what is known around a Program, of which some inputs are atoms there.
+
+        The locals of positions are known in what runs `once`, where it stands.
+        """
+        self._made = dict(outer._made)
+        if once:
+            self._places = {key: (-1, name) for key, (_, name) in outer._places.items()}
         self._rooms, self._below = dict(outer._rooms), dict(outer._below)
         self._one_less, self._counters = dict(outer._one_less), dict(outer._counters)
         for v, atom in zip(program.inputs, atoms, strict=True):
@@ -74,6 +87,16 @@ class Ranges:
     def room(self, v: Var) -> tuple[int, Var] | None:
         """A number and a variable: where `v` is positive, it is at most the one less the other."""
         return self._rooms.get(self.name(v))
+
+    def note_place(self, index: Atom, n: int, name: str, step: int) -> None:
+        """Say which local holds the position, in an axis of `n` elements, that an index is."""
+        if isinstance(index, Var):
+            self._places[self.name(index), n] = step, name
+
+    def place(self, index: Atom, n: int, step: int) -> str | None:
+        """The local that holds the position that an index is, for a step."""
+        known = self._places.get((self.name(index), n)) if isinstance(index, Var) else None
+        return known[1] if known is not None and known[0] <= step else None
 
     def note_counter(self, v: Var, counter: Counter) -> None:
         """Say that a variable is what a loop counts."""
@@ -110,6 +133,11 @@ class Ranges:
         out = equation.outputs[0]
         if equation.primitive.multiple or out.aval.dtype.kind not in "iu":
             return
+        if not out.aval.shape and equation.primitive.pure:
+            key = (equation.primitive, *[self.name(a) if isinstance(a, Var) else atom_key(a) for a in inputs])
+            twin = self._made.setdefault(key, out)
+            if twin is not out:
+                self._names[out] = self.name(twin)
         if name in MOVEMENTS or name == "cast":
             self.note(out, self.of(inputs[0]))
         elif name == "searchsorted":
