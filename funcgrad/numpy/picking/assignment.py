@@ -17,15 +17,8 @@ from funcgrad.ir.avals import Shape
 from funcgrad.numpy.arrays.memory import distinct
 from funcgrad.numpy.dispatch import unsupported
 from funcgrad.numpy.picking import modes
-from funcgrad.numpy.picking.indexing import (
-    BasicPlan,
-    Plan,
-    basic_key,
-    basic_plan,
-    getitem,
-    has_traced_lengths,
-    plan_of,
-)
+from funcgrad.numpy.picking.indexing import getitem, has_traced_lengths, plan_of
+from funcgrad.numpy.picking.plans import BasicPlan, Plan, basic_key, basic_plan
 from funcgrad.numpy.picking.ragged import Ragged, write_part
 from funcgrad.ops.arrays.structure import aval, broadcast_to, cast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add, div, mul, neg

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from functools import cache
@@ -14,17 +13,16 @@ from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
 from funcgrad.torch.core.errors import broadcast_error
-from funcgrad.torch.core.inplace import assign, require_writeable, write
 from funcgrad.torch.core.layout import filled_as, laid_as
 from funcgrad.torch.core.meta import is_meta, is_shape_only, meta_array, on_meta
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.state import MODES, SETTINGS
-from funcgrad.torch.core.tensor import Tensor, method, own, wrap
+from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.creating.data import device_like, device_of, finished, made_on, shape_of
 from funcgrad.torch.operations.creating.sequences import Words
 from funcgrad.torch.operations.pointwise.arithmetic import tensor_beside
 from funcgrad.torch.operations.registry import FUNCTIONS, published
-from funcgrad.torch.operations.requiring import kind_of, long_word, require_kinds
+from funcgrad.torch.operations.requiring import require_kinds
 from funcgrad.types import Anything, Array, Device, DTypeLike, Number, ShapeLike
 
 _SEEDS = range(-(1 << 63), 1 << 64)
@@ -185,7 +183,7 @@ def _sampler(name: str, draw: Callable[..., Any]) -> None:
         if "size" in options:
             size = (options.pop("size"),)
         wanted = SETTINGS.default_dtype if dtype is None else numpy_dtype(dtype)
-        _require_floating(name, wanted)
+        require_floating(name, wanted)
         made = made_on(
             options.get("device"), lambda s, d: draw(generator_of(generator), s, d), shape_of(size), wanted
         )
@@ -195,7 +193,7 @@ def _sampler(name: str, draw: Callable[..., Any]) -> None:
         input: Tensor, *, dtype: DTypeLike = None, requires_grad: bool = False, **options: Anything
     ) -> Tensor:
         wanted = input._value.dtype if dtype is None else numpy_dtype(dtype)
-        _require_floating(name, wanted)
+        require_floating(name, wanted)
         generator = options.pop("generator", None)
         options["device"] = device_like(input, options)
         rng, value = generator_of(generator), input._value
@@ -216,7 +214,8 @@ def _lies_in_pairs(value: Array) -> bool:
     return type(value) is np.ndarray and not value.flags.c_contiguous and 0 not in value.strides
 
 
-def _require_floating(name: str, dtype: DTypeLike) -> None:
+def require_floating(name: str, dtype: DTypeLike) -> None:
+    """Raise NotImplementedError for a dtype that holds no fractions."""
     if dtype.kind in "iub":
         kernel = "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{TYPE_NAMES[dtype.name]}'")
@@ -324,13 +323,14 @@ def normal(
     except ValueError as error:
         raise broadcast_error(m, s, error) from None
     dtype = m.dtype if isinstance(mean, Tensor) else s.dtype
-    _require_floating("normal", dtype)
+    require_floating("normal", dtype)
     device = "meta" if is_shape_only(m) or is_shape_only(s) else "cpu"
     drawn = made_on(device, lambda s, d: _normal(generator_of(generator), s, d), shape, dtype)
     return finished((m + s * drawn).astype(dtype), device=device)
 
 
-def _require_chances(chance: Array) -> None:
+def require_chances(chance: Array) -> None:
+    """Raise RuntimeError for what is no probability."""
     if has_any((chance < 0) | (chance > 1)):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
@@ -346,12 +346,21 @@ def _drawn(name: str, input: Tensor, value: Array) -> Tensor:
     return found
 
 
+def without_history(name: str) -> Op:
+    """What takes drawn numbers in place of a tensor with a history, so that no gradient goes on."""
+
+    def filled(x: Anything, value: Anything) -> Anything:
+        return value.astype(x.dtype) + np.zeros((), x.dtype)
+
+    return Op(name, filled, visible=1)
+
+
 @cache
 def _of_draws(name: str) -> Op:
-    return _without_history(name)
+    return without_history(name)
 
 
-def _hits(rng: Words, shape: ShapeLike, chance: Array) -> Array:
+def hit(rng: Words, shape: ShapeLike, chance: Array) -> Array:
     """Where a uniform number is below a chance: of 24 bits for chances in single precision, else of 53."""
     if is_shape_only(chance):
         return chance < 1
@@ -365,8 +374,8 @@ def bernoulli(input: Tensor, p: Number = None, *, generator: Generator | None = 
     if p is None:
         require_kinds("bernoulli", input)
     chance = input._value if p is None else np.float64(p)
-    _require_chances(chance)
-    hits = _hits(generator_of(generator), input._value.shape, chance)
+    require_chances(chance)
+    hits = hit(generator_of(generator), input._value.shape, chance)
     return _drawn("BernoulliBackward0" if p is None else "BernoulliBackward2", input, hits)
 
 
@@ -433,143 +442,3 @@ def set_rng_state(new_state: Tensor) -> None:
 FUNCTIONS["default_generator"] = default_generator  # type: ignore[assignment]
 for _function in (bernoulli, multinomial):
     setattr(Tensor, _function.__name__, _function)
-
-
-# -- in place ---------------------------------------------------------------------------------------------
-
-
-def _without_history(name: str) -> Op:
-    def filled(x: Anything, value: Anything) -> Anything:
-        return value.astype(x.dtype) + np.zeros((), x.dtype)
-
-    return Op(name, filled, visible=1)
-
-
-_FILLED = {
-    name: _without_history(f"{title}Backward{k}")
-    for name, title, k in (
-        ("uniform_", "Uniform", 0),
-        ("normal_", "Normal", 0),
-        ("bernoulli_", "Bernoulli", 2),
-        ("random_", "Random", 2),
-        ("exponential_", "Exponential", 0),
-        ("geometric_", "Geometric", 0),
-        ("cauchy_", "Cauchy", 0),
-        ("log_normal_", "LogNormal", 0),
-    )
-}
-"""By methods: what a tensor with a history takes, so that no gradient goes to what it held before."""
-
-
-def _written(name: str, t: Tensor, value: Anything) -> Tensor:
-    require_writeable(t)
-    if MODES.grad and (t._rg or (t._view is not None and t._view.base._rg)):
-        return assign(t, apply(_FILLED[name], (t, wrap(np.asarray(value, t._value.dtype)))))
-    write(t, own(t), value)
-    t._version_box[0] += 1
-    return t
-
-
-@method()
-def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with numbers uniformly distributed from `a` to `b`."""
-    if a > b:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
-    rng, dtype = generator_of(generator), self._value.dtype
-    _require_floating("rand", dtype)
-    return _written("uniform_", self, filled_as(self._value, lambda shape: rng.uniform(shape, dtype, a, b)))
-
-
-@method()
-def normal_(
-    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
-) -> Tensor:
-    """Fill with normally distributed numbers."""
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    rng, value = generator_of(generator), self._value
-    _require_floating("normal", value.dtype)
-    compact = is_shape_only(value) or bool(value.flags.c_contiguous)
-    drawn = filled_as(value, lambda shape: rng.normal(shape, value.dtype, contiguous=compact))
-    return _written("normal_", self, drawn * std + mean)
-
-
-@method()
-def bernoulli_(self: Tensor, p: Number = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill with zeros and ones."""
-    chance = p._value if isinstance(p, Tensor) else np.float64(p)
-    _require_chances(chance)
-    rng = generator_of(generator)
-    return _written("bernoulli_", self, filled_as(self._value, lambda shape, p: _hits(rng, shape, p), chance))
-
-
-@method()
-def random_(
-    self: Tensor, low: int | None = None, high: Number = None, *, generator: Generator | None = None
-) -> Tensor:
-    """Fill with random integers: below `low`, from `low` to below `high`, or as many as the dtype holds."""
-    words, value = generator_of(generator), self._value
-    if low is None:
-        return _written("random_", self, filled_as(value, lambda shape: words.full_range(shape, value.dtype)))
-    if high is None:
-        low, high = 0, low
-    if high <= low:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    return _written(
-        "random_", self, filled_as(value, lambda shape: words.integers(int(low), int(high), shape))
-    )
-
-
-@method()
-def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with exponentially distributed numbers."""
-    if lambd <= 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    _require_continuous("Exponential", self, kind_of(self))
-    rng = generator_of(generator)
-    return _written("exponential_", self, filled_as(self._value, lambda shape: rng.exponential(lambd, shape)))
-
-
-def _require_continuous(name: str, t: Tensor, word: str) -> None:
-    """Raise RuntimeError for integers, which numbers of a continuous distribution would be cut to."""
-    if t._value.dtype.kind in "biu":
-        raise RuntimeError(
-            f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
-            f"but you specified {word}"
-        )
-
-
-def _filler(name: str, draw: Callable[..., Any]) -> None:
-    def filled(self: Tensor, *args: float, generator: Anything = None) -> Tensor:
-        if name == "log_normal_" and self._value.dtype.kind in "biu":
-            raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{kind_of(self)}'")
-        if name == "cauchy_":
-            _require_continuous("Cauchy", self, long_word(self))
-        rng = generator_of(generator)
-        return _written(name, self, filled_as(self._value, lambda shape: draw(rng, shape, *args)))
-
-    filled.__name__ = filled.__qualname__ = name
-    setattr(Tensor, name, filled)
-
-
-def _geometric(rng: Anything, shape: ShapeLike, p: float) -> Array:
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    return rng.geometric(p, shape)
-
-
-def _cauchy(rng: Anything, shape: ShapeLike, median: float = 0.0, sigma: float = 1.0) -> Array:
-    if sigma <= 0:
-        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    return rng.cauchy(median, sigma, shape)
-
-
-def _log_normal(rng: Anything, shape: ShapeLike, mean: float = 1.0, std: float = 2.0) -> Array:
-    if std <= 0:
-        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    return np.exp(rng.normals(math.prod(shape)) * std + mean).reshape(shape)
-
-
-_filler("geometric_", _geometric)
-_filler("cauchy_", _cauchy)
-_filler("log_normal_", _log_normal)
