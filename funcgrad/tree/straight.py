@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
 from operator import itemgetter
+from sys import intern
 from typing import Any
 
 from funcgrad.tree.nodes import (
@@ -72,6 +73,7 @@ class _Writer:
     def __init__(self, call: Callable[..., Any]) -> None:
         self.lines: list[str] = []
         self.leaves: list[str] = []
+        self.making: list[str] = []
         self.names = self.made_leaves = self.rows = 0
         self.objects: dict[str, Any] = {"call": call}
 
@@ -205,18 +207,29 @@ class _Writer:
         """The expression of a container of many leaves, which takes them out of the results together."""
         self.rows += 1
         first, self.made_leaves = self.made_leaves, self.made_leaves + treedef.num_leaves
-        del leaves[: treedef.num_leaves]
-        part = f"out[{first}:{self.made_leaves}]"
+        taken = [leaves.pop(0) for _ in range(treedef.num_leaves)]
         if node_type is DICT:
-            return f"{self.named(dict)}({self.named(zip)}({self.named(tuple(treedef.aux))}, {part}))"
+            return self.made_dictionary(treedef.aux, taken)
+        part = f"out[{first}:{self.made_leaves}]"
         return part if node_type is TUPLE else f"[*{part}]"
+
+    def made_dictionary(self, keys: Sequence[Any], leaves: list[str]) -> str:
+        """The name of a dictionary of many leaves: a copy of one that has the keys, and so never grows."""
+        name = f"d{self.rows}"
+        # Written strings are interned: those of the copied dictionary are found by what they are.
+        whole = dict.fromkeys([intern(key) if type(key) is str else key for key in keys])
+        self.making.append(f"{name} = {self.named(whole)}.copy()")
+        for key, leaf in zip(keys, leaves, strict=True):
+            written = repr(key) if type(key) in _PLAIN_KEYS else self.named(key)
+            self.making.append(f"{name}[{written}] = {leaf}")
+        return name
 
     def function(self, result: TreeDef) -> Callable[..., Any]:
         """The function of all that was taken, which makes a tree of what `call` returns."""
         names = [f"r{k}" for k in range(result.num_leaves)]
         expression = self.made(result, list(names))
         if self.rows:
-            self.made_leaves = 0
+            self.made_leaves, self.making = 0, []
             expression, names = self.made(result, [f"out[{k}]" for k in range(len(names))]), []
         lines = ["def straight(args, kwargs):", "    try:", *[f"        {line}" for line in self.lines]]
         lines += ["    except (KeyError, AttributeError, ValueError):", "        return NotImplemented"]
@@ -226,7 +239,7 @@ class _Writer:
             "        return out",
         ]
         lines += [f"    {', '.join(names)}, = out"] if names else []
-        lines.append(f"    return {expression}")
+        lines += [*(f"    {line}" for line in self.making), f"    return {expression}"]
         namespace: dict[str, Any] = {**self.objects}
         exec("\n".join(lines), namespace)
         found: Callable[..., Any] = namespace["straight"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compile.runtime.callers.kept_results import times_kept
 from funcgrad.errors import TracerAssignmentError
 from funcgrad.source import Source, user_location
 
@@ -38,7 +39,8 @@ def held_elsewhere(arrays: Sequence[HeldArray]) -> bool:
         elif arrays[k].base is owner:
             known += 1
     alone = object()
-    return getrefcount(owner) > known + getrefcount(alone)
+    more = getrefcount(owner) - known - getrefcount(alone)
+    return more > 0 and more > times_kept(owner)
 
 
 def seen_elsewhere() -> TracerAssignmentError:

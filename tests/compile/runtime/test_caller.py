@@ -488,8 +488,8 @@ def test_memory_of_large_results_is_used_again(load):
     found = runtime()
     if found is None:
         pytest.skip("no native caller here")
-    found.drop_memory()
     call = make_caller(load(DOUBLE)["run"], large_layout(LARGE))
+    found.drop_memory()
     x = np.ones(LARGE)
     y = call(x)
     assert get_handler_name(y) == "funcgrad"

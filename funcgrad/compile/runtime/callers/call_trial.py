@@ -14,7 +14,7 @@ import numpy as np
 
 from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Input, Output
 from funcgrad.compile.runtime.callers.native_caller import make_native_caller
-from funcgrad.compile.runtime.machine.offsets import LARGE
+from funcgrad.compile.runtime.machine.offsets import KEPT_FROM, LARGE
 from funcgrad.compile.runtime.machine_code import Runtime
 
 ANY = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
@@ -44,6 +44,11 @@ def differences(found: Runtime) -> Iterator[str | None]:
     for wrong in (plane.T, plane[:1], plane.astype(np.float32), plane.astype(">f8"), plane.tolist(), None):
         yield None if call(wrong, *numbers) is NotImplemented else f"the native caller took {wrong!r}"
     yield None if call(plane) is NotImplemented else "the native caller took too few arguments"
+    many = [np.array([float(k)]) for k in range(KEPT_FROM)]
+    call = echo(found, *((x.dtype, x.shape) for x in many))
+    held = [call(*many)[k] for k in range(KEPT_FROM)]
+    yield compared(tuple(held), tuple(many), ("f8",) * KEPT_FROM)
+    yield None if len({id(y) for y in held}) == KEPT_FROM else "the native caller gave out a result twice"
     large = np.arange(LARGE / 8)
     yield compared(echo(found, (large.dtype, large.shape))(large), (large,), ("f8",))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Input, Output
+from funcgrad.compile.runtime.callers.kept_results import kept_arrays
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import Runtime
 
@@ -80,6 +81,7 @@ class _Words:
         descriptor[offsets.RUNTIME] = found.table.ctypes.data
         descriptor[offsets.HAS_DONORS] = int(any(item.donor is not None for item in layout.outputs))
         descriptor[offsets.MAY_STOP] = int(layout.stops)
+        descriptor[offsets.KEPT_RESULTS] = self._kept(layout.outputs)
         self.descriptor = _integers(descriptor.values())
 
     def _placed(self, words: Iterable[int]) -> int:
@@ -95,6 +97,15 @@ class _Words:
             words[constant.slot] = constant.array.ctypes.data
             self.arrays.append(constant.array)
         return self._placed(words)
+
+    def _kept(self, outputs: Sequence[Output]) -> int:
+        """Room for the arrays of two calls, which go with it; zero where none are kept."""
+        arrays = [item for item in outputs if not item.scalar and item.donor is None]
+        if len(arrays) < offsets.KEPT_FROM or sum(item.size for item in arrays) > offsets.KEPT_BYTES:
+            return 0
+        kept = kept_arrays(2 * len(outputs))
+        self.arrays.append(kept)
+        return int(kept.ctypes.data)
 
     def _input(self, item: Input) -> tuple[int, ...]:
         dtype = item.dtype

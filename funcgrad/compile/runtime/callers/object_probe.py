@@ -10,6 +10,7 @@ import struct
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -33,7 +34,10 @@ def object_difference() -> str | None:
     True
     """
     with Memory() as memory:
-        for compare in (compared_types, compared_numbers, compared_tuples, compared_arrays, compared_dtypes):
+        for compare in (
+            *(compared_types, compared_counts, compared_numbers),
+            *(compared_tuples, compared_arrays, compared_dtypes),
+        ):
             try:
                 for names, thing, found, expected in compare(memory):
                     if found != expected:
@@ -72,6 +76,16 @@ def compared_types(memory: Memory) -> Iterator[Comparison]:
         yield Comparison("OBJECT_TYPE", thing, memory.word(id(thing) + objects.OBJECT_TYPE), id(type(thing)))
 
 
+def compared_counts(memory: Memory) -> Iterator[Comparison]:
+    """The counts of references, for several holders."""
+    for count in range(3):
+        thing, alone = np.zeros(2), object()
+        holders = [thing] * count
+        found = memory.half(id(thing) + objects.OBJECT_COUNT)
+        expected = 1 + sys.getrefcount(thing) - sys.getrefcount(alone)
+        yield Comparison("OBJECT_COUNT", thing, (found, len(holders)), (expected, expected - 1))
+
+
 def compared_numbers(memory: Memory) -> Iterator[Comparison]:
     """The values of Python's and NumPy's numbers."""
     for thing in numbers():
@@ -107,11 +121,15 @@ def compared_arrays(memory: Memory) -> Iterator[Comparison]:
         lengths = tuple([memory.word(shape + 8 * k) for k in range(x.ndim)])
         yield Comparison("ARRAY_DIMENSIONS", x, lengths, x.shape)
         yield Comparison("ARRAY_DESCR", x, memory.word(here + objects.ARRAY_DESCR), id(x.dtype))
+        base = memory.word(here + objects.ARRAY_BASE)
+        yield Comparison("ARRAY_BASE", x, base, 0 if x.base is None else id(x.base))
+        before, weak = memory.word(here + objects.ARRAY_WEAK), ref(x)
+        after = memory.word(here + objects.ARRAY_WEAK)
+        yield Comparison("ARRAY_WEAK", x, (before, after), (0, id(weak)))
         flags = memory.half(here + objects.ARRAY_FLAGS)
         yield Comparison("ARRAY_FLAGS", x, flags, x.flags.num)
         plain = flags & objects.ARRAY_IS_PLAIN == objects.ARRAY_IS_PLAIN
         yield Comparison("ARRAY_IS_PLAIN", x, plain, x.flags.c_contiguous and x.flags.aligned)
-        mask = objects.ARRAY_IS_WRITEABLE
         mask, writeable = objects.ARRAY_IS_WRITEABLE, x.flags.writeable
         expected = (mask if writeable else 0, writeable)
         yield Comparison("ARRAY_IS_WRITEABLE", x, (flags & mask, flags & mask != 0), expected)

@@ -7,6 +7,7 @@ its words mean. Objects are read at the offsets that `objects` names.
 from __future__ import annotations
 
 from funcgrad.compile.runtime.machine.objects import (
+    ARRAY_BASE,
     ARRAY_DATA,
     ARRAY_DESCR,
     ARRAY_DIMENSIONS,
@@ -14,9 +15,11 @@ from funcgrad.compile.runtime.machine.objects import (
     ARRAY_IS_PLAIN,
     ARRAY_IS_WRITEABLE,
     ARRAY_RANK,
+    ARRAY_WEAK,
     DESCR_NUMBER,
     DESCR_ORDER,
     FOREIGN_ORDER,
+    OBJECT_COUNT,
     OBJECT_IMAGINARY,
     OBJECT_TYPE,
     OBJECT_VALUE,
@@ -51,6 +54,8 @@ from funcgrad.compile.runtime.machine.offsets import (
     INPUTS,
     IS_LONG,
     IS_SINGLE,
+    KEPT_RESULTS,
+    KEPT_TURN,
     LARGE,
     LARGEST_ON_STACK,
     LEFT_INTERRUPTED,
@@ -209,12 +214,7 @@ def array_address(record: int, array: int) -> int:
         or peek_u8(descr + DESCR_ORDER) == FOREIGN_ORDER
     ):
         return 0
-    shape = peek(array + ARRAY_DIMENSIONS)
-    expected = peek(record + INPUT_SHAPE)
-    for k in range(rank):
-        if peek(shape + 8 * k) != peek(expected + 8 * k):
-            return 0
-    return peek(array + ARRAY_DATA)
+    return peek(array + ARRAY_DATA) if has_shape(array, rank, peek(record + INPUT_SHAPE)) else 0
 
 
 def store_real(record: int, cell: int, value: float) -> bool:
@@ -330,6 +330,7 @@ def meets_constant(d: int, start: int, stop: int) -> bool:
 def make_outputs(d: int, runtime: int, table: int, arguments: int, cells: int, made: int) -> bool:
     """Make the arrays of the results; whether there was memory."""
     record = peek(d + OUTPUTS)
+    kept = kept_results(d)
     for k in range(peek(d + OUTPUT_COUNT)):
         mode = peek(record + OUTPUT_MODE)
         array = 0
@@ -340,7 +341,9 @@ def make_outputs(d: int, runtime: int, table: int, arguments: int, cells: int, m
                 array = peek(arguments + 8 * peek(record + OUTPUT_DONOR))
                 increment(array)
             else:
-                array = new_output(runtime, record)
+                array = (
+                    kept_output(runtime, record, kept + 8 * k) if kept != 0 else new_output(runtime, record)
+                )
                 if array == 0:
                     for done in range(k):
                         decrement_if(peek(made + 8 * done))
@@ -355,6 +358,53 @@ def decrement_if(thing: int) -> None:
     """Give up a reference, if there is one."""
     if thing != 0:
         decrement(thing)
+
+
+def kept_results(d: int) -> int:
+    """Where the arrays of the call before the last one are kept, or zero: the last ones are still held."""
+    if peek(d + KEPT_RESULTS) == 0:
+        return 0
+    turn = 1 - peek(d + KEPT_TURN)
+    poke(d + KEPT_TURN, turn)
+    return peek(d + KEPT_RESULTS) + 8 * turn * peek(d + OUTPUT_COUNT)
+
+
+def kept_output(runtime: int, record: int, place: int) -> int:
+    """The array that is kept at ``place`` if nobody else has it, or a new one, which is kept there."""
+    kept = peek(place)
+    if is_free(record, kept):
+        increment(kept)
+        return kept
+    new = new_output(runtime, record)
+    if new != 0:
+        increment(new)
+        poke(place, new)
+        decrement(kept)
+    return new
+
+
+def is_free(record: int, kept: int) -> bool:
+    """Whether nothing else refers to what is kept, and it still is the array that the record describes."""
+    if peek_i32(kept + OBJECT_COUNT) != 1 or peek(kept + ARRAY_WEAK) != 0 or peek(kept + ARRAY_BASE) != 0:
+        return False
+    needed = ARRAY_IS_PLAIN | ARRAY_IS_WRITEABLE
+    rank = peek(record + OUTPUT_RANK)
+    if (
+        peek_i32(kept + ARRAY_FLAGS) & needed != needed
+        or peek_i32(kept + ARRAY_RANK) != rank
+        or peek(kept + ARRAY_DESCR) != peek(record + OUTPUT_DESCR)
+    ):
+        return False
+    return has_shape(kept, rank, peek(record + OUTPUT_SHAPE))
+
+
+def has_shape(array: int, rank: int, expected: int) -> bool:
+    """Whether an array of this rank has the lengths that are expected."""
+    shape = peek(array + ARRAY_DIMENSIONS)
+    k = 0
+    while k < rank and peek(shape + 8 * k) == peek(expected + 8 * k):
+        k += 1
+    return k == rank
 
 
 def new_output(runtime: int, record: int) -> int:

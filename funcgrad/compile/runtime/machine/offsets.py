@@ -17,7 +17,8 @@ SCRATCH_BYTES, SCRATCH_COUNT, SCRATCH, IS_LONG, IS_SINGLE, FALLBACK = 48, 56, 64
 INPUTS, OUTPUTS, RUNTIME, HAS_DONORS = 96, 104, 112, 120
 CONSTANT_COUNT, CONSTANT_RANGES = 128, 136
 MAY_STOP = 144
-DESCRIPTOR = 152
+KEPT_RESULTS, KEPT_TURN = 152, 160
+DESCRIPTOR = 168
 
 # Why a kernel was left, as `layout.Left` numbers it.
 LEFT_INTERRUPTED, LEFT_NO_MEMORY = 1, 2
@@ -43,6 +44,8 @@ RUNTIME_WORDS = 12
 
 # Outputs of at least this many bytes come from the pool; smaller ones from NumPy's own memory.
 LARGE = 1 << 16
+# So many arrays in one result are kept for the next calls, if all of them have at most so many bytes.
+KEPT_FROM, KEPT_BYTES = 16, 1 << 15
 # Scratch memory of at most this many bytes is of the stack.
 LARGEST_ON_STACK = 1 << 14
 
