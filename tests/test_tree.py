@@ -7,8 +7,8 @@ import functools
 import pickle
 import subprocess
 import sys
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
-from dataclasses import dataclass, field
+from collections import Counter, OrderedDict, defaultdict, deque
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,7 @@ import pytest
 from funcgrad import tree
 from funcgrad.errors import FuncgradError, TreeError
 from funcgrad.tree.treedef import LEAF
-
-Point = namedtuple("Point", ["x", "y"])
+from tests.trees import Frozen, Layer, Named, Pair, Point, double
 
 
 class SubclassedPoint(Point):
@@ -34,78 +33,9 @@ class Typed(NamedTuple):
     b: Any = None
 
 
-@dataclass
-class Layer:
-    w: Any
-    b: Any
-    name: str = field(default="layer", metadata={"static": True})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
-    w: Any
-    b: Any = 0.0
-    name: str = tree.static(default="frozen", repr=False)
-
-
-class Pair:
-    """Registered with functions, without keys."""
-
-    def __init__(self, first, second, label="pair"):
-        self.first, self.second, self.label = first, second, label
-
-    def __eq__(self, other):
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    __hash__ = None
-
-
-def flatten_pair(pair):
-    return (child for child in (pair.first, pair.second)), pair.label
-
-
-def pair_of(label, children):
-    return Pair(*children, label)
-
-
-tree.register_node(Pair, flatten_pair, pair_of)
-
-
-@tree.register_pytree_with_keys_class
-class Named:
-    """Registered by its methods, with keys of its own."""
-
-    def __init__(self, x, y):
-        self.x, self.y = x, y
-
-    def __eq__(self, other):
-        return type(self) is type(other) and (self.x, self.y) == (other.x, other.y)
-
-    __hash__ = None
-
-    def tree_flatten_with_keys(self):
-        return ((tree.GetAttrKey("x"), self.x), ("y", self.y)), None
-
-    @classmethod
-    def tree_unflatten(cls, _, children):
-        return cls(*children)
-
-
 @tree.register_static
 class Unit(str):
     """All static."""
-
-
-def double(x):
-    return 2 * x
-
-
-def is_none(x):
-    return x is None
-
-
-def is_tuple(x):
-    return isinstance(x, tuple)
 
 
 # A tree, its leaves, and how its structure prints.

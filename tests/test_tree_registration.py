@@ -14,50 +14,7 @@ import pytest
 from funcgrad import tree
 from funcgrad.errors import TreeError
 from funcgrad.tree.registry import Registry
-
-Point = namedtuple("Point", ["x", "y"])
-
-
-@dataclass
-class Layer:
-    w: Any
-    b: Any
-    name: str = field(default="layer", metadata={"static": True})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
-    w: Any
-    b: Any = 0.0
-    name: str = tree.static(default="frozen", repr=False)
-
-
-class Pair:
-    """Registered with functions, without keys."""
-
-    def __init__(self, first, second, label="pair"):
-        self.first, self.second, self.label = first, second, label
-
-    def __eq__(self, other):
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    __hash__ = None
-
-
-def flatten_pair(pair):
-    return (child for child in (pair.first, pair.second)), pair.label
-
-
-def pair_of(label, children):
-    return Pair(*children, label)
-
-
-tree.register_node(Pair, flatten_pair, pair_of)
-
-
-def double(x):
-    return 2 * x
-
+from tests.trees import Frozen, Layer, Pair, Point, double, flatten_pair, pair_of
 
 # Dataclasses
 
@@ -237,7 +194,7 @@ def test_duplicate_registration_is_an_error():
     with pytest.raises(TreeError) as caught:
         tree.register_node(Pair, flatten_pair, pair_of)
     assert str(caught.value) == (
-        f"{__name__}.Pair is already registered as a pytree\n"
+        f"{Pair.__module__}.Pair is already registered as a pytree\n"
         "  Register each class once, beside its definition."
     )
     for cls in (tuple, list, dict, type(None), OrderedDict, defaultdict, deque, tree.Partial):

@@ -8,6 +8,8 @@ from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import Tensor
 from funcgrad.torch.nn import functional as F
 from funcgrad.torch.nn import init
+from funcgrad.torch.nn.declared import declared
+from funcgrad.torch.nn.layers.layer import Applied, Layer
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.operations.registry import FUNCTIONS
@@ -303,45 +305,32 @@ class EmbeddingBag(Module):
         return shown if self.padding_idx is None else f"{shown}, padding_idx={self.padding_idx}"
 
 
-class Flatten(Module):
+@declared
+class Flatten(Applied):
     """Several dimensions made one: all but the first, unless told otherwise."""
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
+    start_dim: int = 1
+    end_dim: int = -1
 
-    def forward(self, input: Tensor) -> Operand:
-        """The input in its new shape."""
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+    function = staticmethod(Tensor.flatten)
 
 
-class Unflatten(Module):
+@declared
+class Unflatten(Applied):
     """One dimension made several."""
 
-    def __init__(self, dim: int, unflattened_size: Anything) -> None:
-        super().__init__()
-        self.dim = dim
-        self.unflattened_size = unflattened_size
+    dim: int
+    unflattened_size: Anything
 
-    def forward(self, input: Tensor) -> Operand:
-        """The input in its new shape."""
-        return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+    function = staticmethod(Tensor.unflatten)
 
 
-class CosineSimilarity(Module):
+@declared
+class CosineSimilarity(Layer):
     """The cosine of the angle between vectors."""
 
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__()
-        self.dim = dim
-        self.eps = eps
+    dim: int = 1
+    eps: float = 1e-8
 
     def forward(self, x1: Tensor, x2: Tensor) -> Operand:
         """The cosines."""
