@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import pytest
 import scipy
 
+from tests.scripts import module_at
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture(scope="module")
 def coverage() -> Any:
-    spec = importlib.util.spec_from_file_location("coverage_of_scipy", DOCS / "coverage_scipy.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(DOCS / "coverage_scipy.py", "coverage_of_scipy")
 
 
 def test_the_page_is_current(coverage: Any) -> None:

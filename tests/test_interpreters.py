@@ -1,12 +1,13 @@
 """The Pythons that CI looks for: a name on PATH counts only if it runs."""
 
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.scripts import module_at
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "interpreters.py"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="scripts of POSIX")
@@ -18,9 +19,7 @@ def interpreters(monkeypatch, tmp_path):
     for name in ("PYENV_ROOT", "UV_PYTHON_INSTALL_DIR", "RUNNER_TOOL_CACHE"):
         monkeypatch.setenv(name, str(tmp_path / "empty"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    spec = importlib.util.spec_from_file_location("interpreters", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(SCRIPT, "interpreters")
     monkeypatch.setattr(module.glob, "glob", lambda pattern: inside(pattern, tmp_path))
     return module
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
@@ -10,18 +9,15 @@ from typing import Any
 
 import pytest
 
+from tests.scripts import module_at
+
 FOLDER = Path(__file__).parents[1] / "notebooks"
 STORED = sorted(FOLDER.glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
 def execute() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("execute", FOLDER / "execute.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(FOLDER / "execute.py", "execute")
 
 
 @pytest.fixture(params=STORED, ids=lambda path: path.stem)

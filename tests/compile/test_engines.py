@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import re
@@ -27,6 +26,7 @@ from funcgrad.compile.passes.kernel import Kernel, make_kernel
 from funcgrad.compile.passes.rewriting.expand import expand
 from funcgrad.compile.runtime.signals import no_signal_words
 from funcgrad.transforms.simplify import simplify_program
+from tests.scripts import module_at
 
 X = np.linspace(0.1, 2.0, 40)
 
@@ -204,11 +204,7 @@ def test_a_kernels_text_in_a_file_of_its_own_computes_the_same(
     text = re.sub(r"^def ", f"@{decorated}\ndef ", kernel.source, flags=re.MULTILINE)
     path = tmp_path / "pasted.py"
     path.write_text(f"import numba\nfrom funcgrad.compile.language import *\n\n\n{text}")
-    spec = importlib.util.spec_from_file_location("pasted", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(path, "pasted")
     arrays = memory_of(kernel, (x,))
     getattr(module, kernel.name)(table(*arrays), sizes(*kernel.sizes))
     expected = fg.jit(f)(x)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from funcgrad.compile.language.word import Sample, Word
 from funcgrad.compile.runtime.callers.call_layout import CallLayout, Constant
 from funcgrad.compile.runtime.callers.caller import make_caller
 from funcgrad.compile.runtime.threads import placed
+from tests.scripts import module_at
 
 SAMPLES = [
     pytest.param(word, sample, id=f"{word.name}-{k}")
@@ -161,9 +161,5 @@ def test_text_under_numbas_decorator_computes_the_same() -> None:
 
 def test_the_page_of_words_is_current() -> None:
     path = Path(__file__).parents[2] / "docs" / "words.py"
-    spec = importlib.util.spec_from_file_location("words_page", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(path, "words_page")
     assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run: python docs/words.py"

@@ -5,7 +5,6 @@ One call each, the one that writes the page; the other modules go into the corne
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,10 @@ import pytest
 import funcgrad as fg
 from funcgrad.errors import ConcretizationError
 from funcgrad.testing import check_grads
+from tests.scripts import module_at
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.py"
-spec = importlib.util.spec_from_file_location("coverage_of_numpy", PAGE)
-assert spec is not None
-assert spec.loader is not None
-coverage = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(coverage)
+coverage = module_at(PAGE, "coverage_of_numpy")
 
 VALUES_DECIDE_SHAPES = {
     *("arange", "intersect1d", "polydiv", "roots", "setdiff1d", "setxor1d", "trim_zeros", "union1d"),

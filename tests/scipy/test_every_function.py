@@ -21,6 +21,7 @@ from test_stats_summaries import CALLS as SUMMARIES
 
 import funcgrad as fg
 from funcgrad.scipy.stats.law import LAWS
+from tests.scripts import module_at
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -47,12 +48,7 @@ WITHOUT_ROW: dict[str, str] = {
 
 @pytest.fixture(scope="module")
 def coverage() -> Any:
-    spec = importlib.util.spec_from_file_location("coverage_of_scipy", DOCS / "coverage_scipy.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(DOCS / "coverage_scipy.py", "coverage_of_scipy")
 
 
 def functions_of(coverage: Any) -> list[tuple[str, str]]:
