@@ -183,7 +183,7 @@ def long_time(x):
 
 
 def test_too_many_trips_to_be_counted_are_a_loop_that_traced_values_end(monkeypatch) -> None:
-    monkeypatch.setattr("funcgrad.api.python.blocks.plain_while.MOST_STEPS", 500)
+    monkeypatch.setattr("funcgrad.api.python.blocks.following.MOST_STEPS", 500)
     compiled = fg.jit(fg.value_and_grad(long_time))
     np.testing.assert_allclose(compiled(0.7)[0], long_time(0.7), rtol=1e-12)
     np.testing.assert_allclose(compiled(0.7)[1], fg.grad(long_time)(0.7), rtol=1e-10)
@@ -191,7 +191,7 @@ def test_too_many_trips_to_be_counted_are_a_loop_that_traced_values_end(monkeypa
 
 
 def test_too_many_trips_that_are_no_loop_are_refused_with_the_next_step(monkeypatch) -> None:
-    monkeypatch.setattr("funcgrad.api.python.blocks.plain_while.MOST_STEPS", 500)
+    monkeypatch.setattr("funcgrad.api.python.blocks.following.MOST_STEPS", 500)
 
     def appended(x):
         out, n = [], 0

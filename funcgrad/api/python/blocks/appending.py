@@ -62,21 +62,38 @@ class Growing:
         self.before: dict[int, Any] = {}
         """The last elements of the list at the start of the trip, by their negative index."""
         self.new: list[Any] = []
+        self.conditions: list[Any] = []
+        """For each new element whether it is one; None for those that are in every trip."""
 
     def begin(self) -> None:
         """Start a trip."""
         self.block = current_block()
-        self.new = []
+        self.new, self.conditions = [], []
 
-    def append(self, value: object) -> None:
-        """Take an element, if the trip itself appends it."""
+    @contextmanager
+    def in_branch(self) -> Iterator[Growing]:
+        """Within: a block of a branch, which appends to what the trip has appended before; given a copy."""
+        before = self.block, self.new, self.conditions
+        self.block, self.new, self.conditions = current_block(), [*self.new], [*self.conditions]
+        try:
+            yield self
+        finally:
+            self.block, self.new, self.conditions = before
+
+    def take(self, value: object, condition: object) -> None:
+        """Take an element, which is one where the condition holds; None is for always."""
         self._check()
         if len(self.new) >= MOST_PER_TRIP:
             raise refused(f"more than {MOST_PER_TRIP} elements are appended in a trip")
+        self.new.append(value)
+        self.conditions.append(condition)
+
+    def append(self, value: object) -> None:
+        """Take an element, if the trip itself appends it."""
         block = current_block()
         if block is not None and not all(block.made_here(x) for x in containers_within(value)):
             raise refused("a list or dict is appended that the trip has not made")
-        self.new.append(value)
+        self.take(value, None)
 
     def check_own(self, theirs: Collection[int]) -> None:
         """Raise where what is appended may change in another trip, by names that it has outside of this one.
@@ -99,6 +116,7 @@ class Growing:
     def __getitem__(self, index: Index) -> Anything:
         if type(index) is not int or index >= 0:
             raise refused("a list that grows is read at an index from its start")
+        self._check_read(-index)
         if -index <= len(self.new):
             return self.new[index]
         wanted = -index - len(self.new)
@@ -108,8 +126,14 @@ class Growing:
             raise IndexError("list index out of range")
         return self.before[-wanted]
 
+    def _check_read(self, number: int) -> None:
+        """Raise where it is traced which element the last but number - 1 is."""
+        if any(x is not None for x in self.conditions[-number:]):
+            raise refused("a list is read that a branch may have appended to")
+
     def recent(self, number: int) -> Anything:
         """The last element but number - 1, now; ValueError where there is none."""
+        self._check_read(number)
         if number <= len(self.new):
             return self.new[-number]
         try:
@@ -193,6 +217,20 @@ def check_append(owner: object) -> None:
     raise OuterWrite((), [place])
 
 
+def growing_lists(places: Sequence[Place], what: str, line: int) -> tuple[list[Growing], list[Place]]:
+    """The lists, of trips around a branch, that it appends to, and the other places; raises for others."""
+    found = [place for place in places if isinstance(place, Appending)]
+    lists = [place for place in found if type(place.owner) is not Growing]
+    block = current_block()
+    if lists and (block is None or any(block.made_here(place.owner) for place in lists)):
+        refuse_appending(lists, what, line)
+    if lists:
+        if block is not None and any(place.name in block.known and not place.last for place in lists):
+            raise refused("a list is reached past its name")
+        raise OuterWrite((), lists)
+    return [place.owner for place in found], [place for place in places if not isinstance(place, Appending)]
+
+
 class Appended:
     """What the trips of one loop append: the stand-ins, and the structure of a trip's elements."""
 
@@ -200,21 +238,35 @@ class Appended:
         self.growing = [Growing(place) for place in places if isinstance(place, Appending)]
         self.others = [place for place in places if not isinstance(place, Appending)]
         self.treedef: Any = None
+        self.n_leaves = 0
+        self._conditions: list[list[Any]] = []
+        self._kept: dict[tuple[int, int], Any] = {}
         self._also: dict[str, tuple[int, int]] = {}
 
     def note_names(self, values: Mapping[str, Any]) -> None:
         """Remember which names the trip leaves to arrays, lists or dicts that it has appended."""
         self._also = {
-            name: (k, number - len(growing.new))
+            name: (k, number)
             for k, growing in enumerate(self.growing)
-            for number, new in enumerate(growing.new)
+            for number, (new, condition) in enumerate(zip(growing.new, growing.conditions, strict=True))
             for name, value in values.items()
-            if new is value and (isinstance(value, list | dict) or np.ndim(value))
+            if (isinstance(value, list | dict) or np.ndim(value))
+            and (new is value or (condition is not None and may_be(new, value)))
         }
 
     def other_names(self) -> dict[str, Any]:
         """What the last trip has appended, by the names that it has left it."""
-        return {name: self.growing[k].place.owner[number] for name, (k, number) in self._also.items()}
+        found = {}
+        for name, (k, number) in self._also.items():
+            later = [x for x in range(number, len(self._conditions[k])) if self._is_kept(k, x)]
+            if self._is_kept(k, number):
+                found[name] = self.growing[k].place.owner[-len(later)]
+        return found
+
+    def _is_kept(self, k: int, number: int) -> bool:
+        """Whether the last trip has appended an element."""
+        kept = self._kept.get((k, number))
+        return kept is None or bool(kept[-1])
 
     @property
     def last(self) -> list[Place]:
@@ -248,27 +300,62 @@ class Appended:
             growing.check_own(theirs)
 
     def leaves(self) -> list[Any]:
-        """What the trip has appended, as leaves; the trip is over."""
+        """What the trip has appended, as leaves, and then the conditions; the trip is over."""
         found, self.treedef = tree.flatten([growing.new for growing in self.growing])
+        self.n_leaves = len(found)
+        self._conditions = [growing.conditions for growing in self.growing]
         for growing in self.growing:
             growing.block = None
-        return found
+        return [*found, *[x for row in self._conditions for x in row if x is not None]]
+
+    @property
+    def n_conditions(self) -> int:
+        """How many elements are appended where a condition holds."""
+        return sum(x is not None for row in self._conditions for x in row)
+
+    def decide(self, conditions: Sequence[Any] | None, what: str, line: int) -> None:
+        """Take what the conditions are in each trip; raise where that is not known."""
+        if conditions is None:
+            refuse_appending([x.place for x in self.growing], what, line)
+        columns = iter(conditions or ())
+        self._kept = {
+            (k, number): next(columns)
+            for k, row in enumerate(self._conditions)
+            for number, x in enumerate(row)
+            if x is not None
+        }
 
     def give(self, rows: Sequence[Any], trips: int) -> None:
         """Append what all trips have written to the lists themselves."""
-        columns = tree.unflatten(self.treedef, list(rows))
-        for growing, new in zip(self.growing, columns, strict=True):
+        columns = tree.unflatten(self.treedef, list(rows[: self.n_leaves]))
+        for k, (growing, new) in enumerate(zip(self.growing, columns, strict=True)):
             owner = growing.place.owner
+            if type(owner) is list:
+                check_append(owner)
+            every = np.ones((trips, len(new)), bool)
+            for number in range(len(new)):
+                if (k, number) in self._kept:
+                    every[:, number] = self._kept[k, number]
             if all(isinstance(x, Tracer) for x in new) and len({x.aval for x in new}) == 1:
                 # Rows of one array, so that an array made of the list is that array.
                 together = new[0] if len(new) == 1 else interleaved(new)
-                for k in range(trips * len(new)):
-                    owner.append(together[k])
+                if not every.all():
+                    together = together[np.flatnonzero(every)]
+                for number in range(int(every.sum())):
+                    owner.append(together[number])
                 continue
             leaves, treedef = tree.flatten(new)
-            for k in range(trips):
-                for value in tree.unflatten(treedef, [x[k] for x in leaves]):
-                    owner.append(value)
+            for trip, row in enumerate(every):
+                there = tree.unflatten(treedef, [x[trip] for x in leaves]) if row.any() else ()
+                for value, kept in zip(there, row, strict=False):
+                    if kept:
+                        owner.append(value)
+
+
+def may_be(chosen: object, value: object) -> bool:
+    """Whether what a branch has appended may be this array."""
+    arrays = type(chosen) is Tracer and type(value) is Tracer
+    return arrays and any(root is value for root in roots_of(chosen))  # type: ignore[arg-type]
 
 
 def interleaved(columns: Sequence[Any]) -> Anything:

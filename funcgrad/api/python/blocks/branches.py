@@ -12,7 +12,7 @@ from funcgrad.api.calling.calls import Traced
 from funcgrad.api.control_flow.binding import boolean, bound
 from funcgrad.api.control_flow.choices import shared_constants
 from funcgrad.api.control_flow.control_types import joined
-from funcgrad.api.python.blocks.appending import refuse_appending
+from funcgrad.api.python.blocks.appending import Growing, growing_lists
 from funcgrad.api.python.blocks.cells import (
     LEAF,
     State,
@@ -27,6 +27,7 @@ from funcgrad.api.python.blocks.cells import (
     taken_apart,
     tracers_within,
 )
+from funcgrad.api.python.blocks.either import ELEMENT, AppendedByEither, Noted
 from funcgrad.api.python.blocks.outside import check_names_changed_by
 from funcgrad.api.python.blocks.recording import Place, current_block, recorded_block, with_places, written
 from funcgrad.api.python.guarded.guards import require
@@ -93,7 +94,7 @@ def recorded_branch(
     """Run the blocks for their outcomes, and bind the names `after` to what the condition chooses."""
 
     def attempt(places: list[Tracer], objects: list[Place]) -> Function:
-        refuse_appending(objects, what, line)
+        growing, objects = growing_lists(objects, what, line)
         every = state.with_objects(objects)
         wanted = [*after, *[place.name for place in objects]]
         entry = every.values()
@@ -101,23 +102,31 @@ def recorded_branch(
         for k, block in enumerate(blocks):
             try:
                 with within_itself(block, line):
-                    outcomes.append(outcome(block, every, entry, wanted, places, (what, line)))
+                    outcomes.append(outcome(block, every, entry, wanted, places, (what, line), growing))
             except FuncgradError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever the user's block raises, it raises when taken
                 raised.append((k, error))
         if raised:
             return lambda: other_block(test, blocks, raised)
-        values, leaves = merged_values(outcomes, wanted, what, line)
+        appended = AppendedByEither(growing, outcomes) if growing else None
+        values, leaves = merged_values(outcomes, [*wanted, *(appended.names if appended else ())], what, line)
         asked = condition(test)
         results = chosen(asked, outcomes, leaves, places)
         share(results, asked, outcomes, leaves, line)
+        inner: list[Any] = []
+        if appended and appended.conditions:
+            # Apart, for it may be known what they are, where the elements are not.
+            found = merged_values(outcomes, appended.conditions, what, line)[1]
+            inner = chosen(asked, outcomes, found, places, writes=False)
 
         def finish() -> None:
             rebuilt = rebuilt_values(values, leaves, results)
             note_containers(outcomes, {name: rebuilt[name] for name in after}, line)
-            every.leave(rebuilt)
+            every.leave({name: rebuilt[name] for name in every.names if name in rebuilt})
             written(places, results[len(results) - len(places) :])
+            if appended:
+                appended.give(rebuilt, inner, asked)
 
         return finish
 
@@ -149,8 +158,10 @@ def outcome(
     after: Sequence[str],
     places: list[Tracer],
     where: tuple[str, int],
+    growing: Sequence[Growing] = (),
 ) -> Outcome:
     """Record one block, from the names as they are before it."""
+    noted = Noted(growing)
     values: dict[str, Value] = {}
     numbers: dict[str, tuple[int | None, ...]] = {}
     count = 0
@@ -161,13 +172,16 @@ def outcome(
         try:
             others = other_cells({**cells_of(block), **state.cells})
             check_names_changed_by(block)
-            block()
+            with noted.within():
+                block()
+                left = state.values()
+                appended = noted.names(left)
             refuse_changed(others, *where)
-            left = state.values()
         finally:
             state.bind(entry)
+        left.update(appended)
         leaves: list[Any] = []
-        for name in after:
+        for name in (*after, *appended):
             value = values[name] = seen_by_block(left[name])
             places_of = []
             for leaf, numeric in zip(value.leaves, value.numeric, strict=True):
@@ -179,7 +193,8 @@ def outcome(
 
     name = f"{block.__code__.co_name.strip('<>')}_line_{where[1]}"
     reads = tracers_within(cells_of(block))
-    traced = recorded_block(run, (), places, name, *where, reads=reads, known=state.known)
+    known = [*state.known, *[x.place.name for x in growing]]
+    traced = recorded_block(run, (), places, name, *where, reads=reads, known=known)
     return Outcome(values, numbers, traced, count)
 
 
@@ -294,6 +309,7 @@ def differing(
 ) -> FuncgradError:
     """The error for a name that is of two types after an ``if``."""
     spoken = "what is returned" if name.startswith(PREFIX) else f"`{name}`"
+    spoken = "what is appended" if name.startswith(ELEMENT) else spoken
     seen = [shown(value.rebuilt(value.leaves)) for value in (one, other)]
     error = kind(
         f"{spoken} is {seen[0]} after the first branch of line {line} and {seen[1]} after the second, "
@@ -332,11 +348,20 @@ class HalfBound:
 
 
 def chosen(
-    test: Array, outcomes: Sequence[Outcome], leaves: dict[str, list[Merged]], places: list[Tracer]
+    test: Array,
+    outcomes: Sequence[Outcome],
+    leaves: dict[str, list[Merged]],
+    places: list[Tracer],
+    *,
+    writes: bool = True,
 ) -> list[Any]:
-    """The outputs of the block that the condition chooses: the leaves that are not fixed, then the places."""
+    """The outputs of the block that the condition chooses: the leaves that are not fixed, then the places.
+
+    The places are left out where nothing `writes` what they become.
+    """
     wanted = [leaf for row in leaves.values() for leaf in row if leaf.numbers is not None]
-    avals = (*[leaf.aval for leaf in wanted], *[place.aval.strong for place in places])
+    left = places if writes else []
+    avals = (*[leaf.aval for leaf in wanted], *[place.aval.strong for place in left])
     if not avals:
         return []
     first, second = outcomes
@@ -344,7 +369,7 @@ def chosen(
     picks = []
     for k, block in ((1, second), (0, first)):
         numbers = [leaf.numbers[k] for leaf in wanted if leaf.numbers is not None]
-        picks.append((*numbers, *range(block.n_leaves, block.n_leaves + len(places))))
+        picks.append((*numbers, *range(block.n_leaves, block.n_leaves + len(left))))
     constants, spots = shared_constants(ordered)  # type: ignore[arg-type]
     spare = tuple([aval_of_leaf(x).strong for x in constants])
     n = len(places)
@@ -358,7 +383,7 @@ def chosen(
         other = second.traced.transformed(("else", *key), lambda held: block_program(held, 0))
         both = other, block_program(program, 1)
         used = positions(union([needed_inputs(held, (True,) * len(avals)) for held in both]))
-        changed = [k for k, number in enumerate(used) if number < n]
+        changed = [k for k, number in enumerate(used) if number < len(left)]
         outside = views_outside([with_inputs(held, used) for held in both], changed)
         return Cond(outside.branches), used, outside
 

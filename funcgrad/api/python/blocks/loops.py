@@ -28,6 +28,7 @@ from funcgrad.api.python.blocks.carried import (
     with_objects,
 )
 from funcgrad.api.python.blocks.cells import aval_of_leaf, cells_of, other_cells, refuse_changed, taken_apart
+from funcgrad.api.python.blocks.following import Following
 from funcgrad.api.python.blocks.layouts import changed_layouts, note_layouts
 from funcgrad.api.python.blocks.outside import check_names_changed_by
 from funcgrad.api.python.blocks.recording import Place, note_made, recorded_block, with_places
@@ -232,6 +233,7 @@ def counted(
         touched = memories([places, *[entry[name] for name in trip.touched]])
         if touched & memories([*arrays, *items.copied]):
             refuse_written(loop)
+        decide(appended, loop, trip, first, trips, arrays)
 
         def finish() -> None:
             finish_counted(loop, entry, trip, places, arrays, first, trips, appended)
@@ -240,6 +242,17 @@ def counted(
 
     with_places(attempt)
     return prepared[0]
+
+
+def decide(appended: Appended, loop: Loop, trip: Trip, first: int, trips: int, arrays: Sequence[Any]) -> None:
+    """Find out which trips append what a branch does; raises where traced values decide that."""
+    n = appended.n_conditions
+    if not n:
+        return
+    begun = 1 + len(trip.carried.avals) + appended.n_leaves
+    wanted = trip.traced.outputs[begun : begun + n]
+    known = Following(trip, wanted[0], first, arrays).columns(wanted, trips)
+    appended.decide(known, loop.what, loop.line)
 
 
 def memories(values: Sequence[Any]) -> set[int]:

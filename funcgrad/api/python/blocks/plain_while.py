@@ -7,7 +7,7 @@ Then it is a loop over a known number of items like any other, after which those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,17 @@ from funcgrad.api.python.blocks.appending import Appended
 from funcgrad.api.python.blocks.branches import condition
 from funcgrad.api.python.blocks.carried import FirstTripDiffers, Loop, with_objects
 from funcgrad.api.python.blocks.cells import cells_of, listed, taken_apart
+from funcgrad.api.python.blocks.following import Following
 from funcgrad.api.python.blocks.known import is_traced, operations_of
-from funcgrad.api.python.blocks.loops import INDEX, Items, Trip, finish_counted, recorded_trip, repeated
+from funcgrad.api.python.blocks.loops import (
+    INDEX,
+    Items,
+    Trip,
+    decide,
+    finish_counted,
+    recorded_trip,
+    repeated,
+)
 from funcgrad.api.python.blocks.recording import Place, with_places
 from funcgrad.api.python.whole_numbers import outgrows
 from funcgrad.errors import FuncgradError, TracedBranchError
@@ -26,11 +35,6 @@ from funcgrad.tracing.tracer import Tracer
 
 if TYPE_CHECKING:
     from funcgrad.api.python.hooks import Hooks
-    from funcgrad.ir.avals import Aval
-    from funcgrad.tracing.recorder import Recorder
-
-MOST_STEPS = 1_000_000
-"""Operations that are done here to count trips; a loop that needs more is ended by traced values."""
 
 MOST_FIRST_TRIPS = 2
 """Trips of a ``while`` before which it is tried whether the others can be one equation."""
@@ -99,11 +103,6 @@ def uncounted(hooks: Hooks, loop: Loop, entry: dict[str, Any], test: Callable[[]
     hooks.note(loop.block, loop.line, f"a while loop of uncounted trips that carries {listed(loop.carried)}")
 
 
-def is_number(x: object) -> bool:
-    """Whether it is a number of Python's or NumPy's, and not traced."""
-    return isinstance(x, int | float | complex | np.number | np.bool_)
-
-
 def is_worth_it(hooks: Hooks, trip: Trip, trips: int) -> bool:
     """Whether the trips have more operations than are unrolled, some traced, and no number that outgrows."""
     if operations_of(trip) * trips <= hooks.unroll or not is_traced(trip, Items(trips, (), nothing)):
@@ -133,6 +132,7 @@ def recorded(given: Loop, before: dict[str, Any], test: Callable[[], Any]) -> Re
         trip = recorded_trip(loop, entry, places, [INDEX], (), run, appended)
 
         def finish(trips: int) -> None:
+            decide(appended, loop, trip, 0, trips, ())
             finish_counted(loop, entry, trip, places, (), 0, trips, appended)
 
         prepared[:] = [Recorded(loop, trip, decided[0], finish)]
@@ -142,25 +142,11 @@ def recorded(given: Loop, before: dict[str, Any], test: Callable[[], Any]) -> Re
 
 
 class Numbers:
-    """The carried numbers that follow from one another alone, and what they are after each trip."""
+    """The carried numbers that decide about a ``while``, and what they are after its trips."""
 
-    def __init__(self, found: Recorded, goes_on: int) -> None:
-        recorder, trip = found.trip.traced.recorder, found.trip
+    def __init__(self, found: Recorded, following: Following) -> None:
         self.found = found
-        self.goes_on = goes_on
-        slots = [slot for slot in trip.carried.slots if slot.aval is not None]
-        self.slots = {k: slot for k, slot in enumerate(slots, 1) if is_number(slot.start)}
-        self.after = {k: trip.traced.outputs[k] for k in self.slots}
-        self.constants = {i: x for i, x in recorder.values.items() if type(x) is not Tracer}
-        self.known = self.constants.keys() | self.slots.keys()
-        while True:
-            self.known = following(recorder, self.constants.keys() | self.slots.keys())
-            lost = [k for k, index in self.after.items() if index not in self.known]
-            if not lost:
-                break
-            for k in lost:
-                del self.slots[k], self.after[k]
-        self.values: dict[int, Any] = {}
+        self.following = following
 
     @classmethod
     def of(cls, found: Recorded) -> Numbers | None:
@@ -168,66 +154,23 @@ class Numbers:
         goes_on = found.goes_on
         if type(goes_on) is not Tracer or goes_on._recorder is not found.trip.traced.recorder:
             return None
-        made = cls(found, goes_on._index)
-        return made if made.goes_on in made.known and made.slots else None
+        following = Following(found.trip, goes_on._index)
+        return cls(found, following) if following.is_known(goes_on._index) and following.slots else None
 
     def trips(self) -> int | None:
         """How many trips there are; None where there are too many to be counted."""
-        recorder = self.found.trip.traced.recorder
-        plan = list(self.plan(recorder))
-        env = dict(self.constants)
-        avals: dict[int, Aval] = {k: recorder.avals[k] for k in self.slots}
-        now = {k: avals[k].dtype.type(slot.start) for k, slot in self.slots.items()}
-        with np.errstate(all="ignore"):
-            for trip in range(1, MOST_STEPS // max(len(plan), 1)):
-                env.update(now)
-                for index in plan:
-                    primitive, *operands = recorder.steps[index]
-                    out = primitive.evaluate(*[env[k] for k in operands])
-                    env.update(enumerate(out, index) if primitive.multiple else [(index, out)])
-                now = {k: avals[k].dtype.type(env[index]) for k, index in self.after.items()}
-                if not env[self.goes_on]:
-                    self.values = now
-                    return trip
-        return None
-
-    def plan(self, recorder: Recorder) -> Iterator[int]:
-        """The operations that the numbers after a trip, and the condition, depend on."""
-        needed: set[int] = set()
-        stack = [self.goes_on, *self.after.values()]
-        while stack:
-            index = stack.pop()
-            step = recorder.steps[index]
-            if type(step) is int:
-                index -= step
-                step = recorder.steps[index]
-            if index not in needed and index not in self.constants and type(step) is tuple:
-                needed.add(index)
-                stack += step[1:]
-        yield from sorted(needed)
+        return self.following.trips()
 
     def names(self) -> dict[str, Any]:
         """The names of those numbers, with what they are after the last trip."""
-        values = self.found.trip.carried.values
-        alone = {k: slot for k, slot in self.slots.items() if values[slot.name].treedef == ALONE}
+        values, following = self.found.trip.carried.values, self.following
+        alone = {k: slot for k, slot in following.slots.items() if values[slot.name].treedef == ALONE}
         kept = {k: slot for k, slot in alone.items() if slot.name not in self.found.trip.invariant}
-        return {slot.name: as_given(self.values[k], slot.start) for k, slot in kept.items()}
+        return {slot.name: as_given(following.values[k], slot.start) for k, slot in kept.items()}
 
 
 ALONE = taken_apart(0).treedef
 """The structure of a name that is bound to one number."""
-
-
-def following(recorder: Recorder, given: set[int]) -> set[int]:
-    """What of a trace follows from these values alone."""
-    known = set(given)
-    for index, step in enumerate(recorder.steps):
-        if type(step) is int:
-            if index - step in known:
-                known.add(index)
-        elif type(step) is tuple and all(k in known for k in step[1:]):
-            known.add(index)
-    return known
 
 
 def as_given(value: np.generic, start: object) -> object:
