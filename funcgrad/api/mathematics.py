@@ -90,6 +90,18 @@ def common_divisor(*numbers: Number) -> Number:
     return functools.reduce(np.gcd, numbers) if len(numbers) > 1 else np.abs(*numbers)
 
 
+def remainder(x: Number, y: Number) -> Number:
+    """``math.remainder``: what is left of `x` beside the nearest multiple of `y`, the even one of two.
+
+    The steps are exact, as in CPython's own.
+    """
+    sign, size = np.copysign(1.0, x), as_float(y) * np.copysign(1.0, y)
+    above = np.fmod(x * sign, size)
+    missing = size - above
+    even = above - 2.0 * np.fmod(0.5 * (x * sign - above), size)
+    return sign * np.where(above < missing, above, np.where(above > missing, -missing, even))
+
+
 def by_function(module: object, same: str, others: dict[str, Function]) -> dict[Any, Function]:
     """Ours by the function of a module, as far as this Python and this NumPy have it."""
     ours = {name: getattr(np, name) for name in same.split() if hasattr(np, name)} | others
@@ -117,6 +129,7 @@ REAL = by_function(
         "log": logarithm,
         "pow": power,
         "prod": product,
+        "remainder": remainder,
         "sumprod": products_added,
     },
 )
@@ -179,7 +192,9 @@ POLES = frozenset({"log", "log2", "log10", "log1p", "atanh"})
 """Functions of `math` that are infinite at points where they raise a ValueError."""
 TOO_LARGE = frozenset({"exp", "exp2", "expm1", "sinh", "cosh", "pow", "gamma", "lgamma"})
 """Functions that raise an OverflowError, and some a ValueError at poles."""
-NO_NUMBER = POLES | TOO_LARGE | {"sqrt", "acos", "asin", "acosh", "fmod", "sin", "cos", "tan", "tanh"}
+NO_NUMBER = (
+    POLES | TOO_LARGE | {"sqrt", "acos", "asin", "acosh", "fmod", "remainder", "sin", "cos", "tan", "tanh"}
+)
 """Functions that raise a ValueError rather than make NaN."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from funcgrad.api.calling.transformed import TransformedFunction
 from funcgrad.api.python.classes import call_of
-from funcgrad.api.python.seen import seen
+from funcgrad.api.python.seen import handed, seen
 from funcgrad.tracing.kinds import dispatching, is_dispatching
 from funcgrad.tracing.python.attributes import note_classes_of
 from funcgrad.tracing.python.definitions import NoSource
@@ -68,6 +68,8 @@ def method_again(method: MethodType, hooks: Anything) -> MethodType:
 def partial_again(partial: functools.partial[Any], hooks: Anything) -> object:
     """The same arguments, and the function rewritten."""
     inner = recordable(partial.func, hooks)
+    if inner is partial.func:
+        inner = handed(inner)
     return partial if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
 
 

@@ -129,7 +129,12 @@ class Hooks(KeepsNotes, ChangesParts):
             found = asking(function, found, self.function)
         if makes_iterators(function):
             found = noting(found, note_own)
-        return handing(found, self._handed) if function in TAKE_FUNCTIONS else found
+        return handing(found, self.handed) if function in TAKE_FUNCTIONS else found
+
+    def handed(self, function: Anything) -> Anything:
+        """What is called in place of a function that Python's own are handed: what any call asks for."""
+        again = self._handed(function)
+        return self.function(function) if again is function else again
 
     def _handed(self, function: Anything) -> Anything:
         """What is handed to a function of Python's own in place of a function of the user's."""

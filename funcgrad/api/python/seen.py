@@ -21,7 +21,7 @@ from funcgrad.ops.arrays.structure import cast
 from funcgrad.tracing.kinds import KINDS, dispatching, is_dispatching, plain_type
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.calls import CallCache, Twins
-from funcgrad.tracing.python.handed import TAKE_FUNCTIONS, handing
+from funcgrad.tracing.python.handed import FUNCTIONS, TAKE_FUNCTIONS, handing
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.python.owners import is_of_package, is_users
 from funcgrad.tracing.python.protocols import ASKED, contained, iterated, settable, subscriptable
@@ -242,7 +242,7 @@ def seen(function: Anything) -> Anything:
         inner = seen(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
     if kind is functools.partial:
-        inner = seen(function.func)
+        inner = handed(function.func)
         return (
             function
             if inner is function.func
@@ -253,6 +253,16 @@ def seen(function: Anything) -> Anything:
         return other
     call = call_of(kind)
     return function if call is None else MethodType(seen(call), function)
+
+
+def handed(function: Anything) -> Anything:
+    """The function as it is seen; a constructor, or one of `math`, asks what takes traced values.
+
+    NumPy's ufuncs and dispatched functions take them themselves.
+    """
+    found = seen(function)
+    asks = found is function and isinstance(function, FUNCTIONS) and INSIDE.matters(function)
+    return asking(function) if asks else found
 
 
 class Seen:
@@ -281,5 +291,5 @@ class Seen:
         return found
 
 
-_HANDING = {function: handing(function, seen) for function in TAKE_FUNCTIONS}
+_HANDING = {function: handing(function, handed) for function in TAKE_FUNCTIONS}
 CLASSES.update({function: found for function, found in _HANDING.items() if isinstance(function, type)})

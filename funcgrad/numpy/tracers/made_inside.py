@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy.arrays.creation import array, asanyarray, asarray, ascontiguousarray
+from funcgrad.numpy.arrays.creation import array, asanyarray, asarray, ascontiguousarray, check_device
 from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.arrays.movement import diag
@@ -101,9 +101,18 @@ def whole(kind: type) -> Function:
     return convert
 
 
+def from_dlpack(x: ArrayLike, /, **options: Anything) -> Array:
+    """``np.from_dlpack``, which gives what is traced as it is: no other library gets its memory."""
+    if not isinstance(x, Tracer | OpenArray):
+        return np.from_dlpack(x, **options)
+    check_device(options.get("device"))
+    return array(x) if options.get("copy") else x
+
+
 ASKED: dict[Any, Function] = {
     np.isscalar: is_scalar,
     np.nditer: iterating,
+    np.from_dlpack: from_dlpack,
     **RAISING,
     **{kind: whole(kind) for kind in WHOLE},
 }

@@ -38,7 +38,7 @@ CONVERTED = frozenset(
 WHOLE = frozenset([np.bool_, *(np.dtype(code).type for code in "bBhHiIlLqQ")])
 """Types of whole numbers and truth values, which keep no derivative."""
 
-ASKED = frozenset([np.isscalar, np.nditer, *RAISING, *WHOLE])
+ASKED = frozenset([np.isscalar, np.nditer, np.from_dlpack, *RAISING, *WHOLE])
 """Functions that ask what something is, or what is to be done about errors."""
 
 

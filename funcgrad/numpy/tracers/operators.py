@@ -44,11 +44,14 @@ def defers_to(other: ArrayLike) -> bool:
 
 
 def leaves_to(other: object, name: str, self: Tracer) -> bool:
-    """Whether an object that is no number and no array answers the operator of a traced number itself."""
+    """Whether an object that is no number and no array answers the operator of a traced number itself.
+
+    That of a traced array, too, if it asks for it by ``__array_priority__``, as units of measure do.
+    """
     kind = type(other)
     return (
-        not self.aval.shape
-        and not isinstance(other, np.generic | np.ndarray)
+        not isinstance(other, np.generic | np.ndarray)
+        and (not self.aval.shape or getattr(other, "__array_priority__", 0.0) > 0.0)
         and not hasattr(kind, "__array__")
         and not hasattr(kind, "__array_ufunc__")
         and hasattr(kind, f"__r{name.strip('_')}__")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.api.python.functions import OTHER_KINDS, recordable
+from funcgrad.api.python.functions import OTHER_KINDS, recordable_as_given
 from funcgrad.api.python.seen import SEEN_OTHERWISE, seen
 from funcgrad.later import Later
 from funcgrad.types import Anything
@@ -36,7 +36,7 @@ def ours(function: Anything, pyfunc: Callable[..., Any], mapped: bool) -> Anythi
 
 def called_in_jit(function: Anything, hooks: Anything) -> Anything:
     """What `jit` calls instead."""
-    return ours(function, recordable(function.pyfunc, hooks), mapped=True)
+    return ours(function, recordable_as_given(function.pyfunc, hooks), mapped=True)
 
 
 def called_where_seen(function: Anything) -> Anything:

@@ -56,7 +56,8 @@ class MultivariateNormal(Multivariate):
         """The logarithm of the density.
 
         With `allow_singular` a plain singular matrix has a density on its subspace, as SciPy's, with
-        derivatives by `x` and `mean`. Under `jit` the subspace is found when the function is recorded.
+        derivatives by `x` and `mean`. Under `jit` the subspace is found when the function is recorded, and
+        a traced matrix must be regular: the density of a singular one is NaN.
         """
         if not traced(x, mean, cov):
             return self._scipys.logpdf(x, mean, cov, allow_singular)

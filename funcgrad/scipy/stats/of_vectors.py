@@ -96,14 +96,6 @@ def vectors(x: ArrayLike, dim: int) -> Array:
 
 def require_full_rank(cov: ArrayLike, allow_singular: bool) -> None:
     """Raise where a matrix of covariances is singular to rounding, as SciPy decides it."""
-    if cov is None:
-        if allow_singular:
-            raise UnsupportedFunctionError(
-                "allow_singular=True needs the values of the covariances, and there are none under jit",
-                source=Source(*user_location()),
-                remedy="Leave it out: the matrix must be positive definite.",
-            )
-        return
     if is_singular(cov):
         if allow_singular:
             raise UnsupportedFunctionError(
@@ -116,10 +108,10 @@ def require_full_rank(cov: ArrayLike, allow_singular: bool) -> None:
         )
 
 
-def is_singular(cov: Array) -> bool:
-    """Whether a plain matrix is, to rounding, not positive definite."""
-    eigenvalues = np.linalg.eigvalsh(cov)
-    return bool(eigenvalues.size and eigenvalues.min() <= smallest(eigenvalues))
+def is_singular(cov: Array) -> Array:
+    """Whether a matrix is, to rounding, not positive definite."""
+    eigenvalues = fnp.linalg.eigvalsh(cov)
+    return shape_of(cov)[-1] > 0 and fnp.min(eigenvalues) <= smallest(eigenvalues)
 
 
 class Spread:
@@ -148,12 +140,14 @@ class Spread:
         self.mean = np.zeros(dim) if given is None else given
         self.subspace: Subspace | None = None
         known = known_value(self.cov) if allow_singular else at_hand(self.cov)
-        if not allow_singular or traced(cov):
+        if known is not None:
+            if allow_singular and not traced(cov) and is_singular(known):
+                self.subspace = Subspace(known)
+                return
             require_full_rank(known, allow_singular)
-        elif is_singular(known):
-            self.subspace = Subspace(known)
-            return
         self.factor = fnp.linalg.cholesky(self.cov)
+        if known is None and allow_singular:
+            self.factor = fnp.where(is_singular(self.cov), np.nan, self.factor)
 
     @property
     def log_det(self) -> Array:

@@ -6,7 +6,7 @@ import builtins
 import functools
 import itertools
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from funcgrad.types import Anything
@@ -23,20 +23,24 @@ TAKE_FUNCTIONS: frozenset[Function] = frozenset(
 """Functions of Python's own that call what they are handed, where nobody sees the call."""
 
 
+FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
+"""The types of what may be handed to them and need another function in its place."""
+
+
 def needs_a_key(function: object) -> bool:
     """Whether it calls something only where it is given a ``key``, and is called everywhere without one."""
     return function is builtins.min or function is builtins.max
 
 
 def handing(function: Function, again: Function) -> Function:
-    """The function, which is handed ``again(f)`` in place of a Python function f.
+    """The function, which is handed ``again(f)`` in place of a function f, of Python's or of C's.
 
     >>> list(handing(map, lambda f: lambda x: 10 * f(x))(lambda x: x + 1, [1, 2]))
     [20, 30]
     """
 
     def instead(x: object) -> object:
-        return again(x) if isinstance(x, FunctionType | MethodType | functools.partial) else x
+        return again(x) if isinstance(x, FUNCTIONS) else x
 
     def call(*args: Anything, **kwargs: Anything) -> Anything:
         named = {key: instead(x) for key, x in kwargs.items()}
