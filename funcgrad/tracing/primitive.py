@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import ref
 
 from funcgrad.errors import NotDifferentiableError, ProgramError
@@ -34,8 +33,7 @@ Compiled = Callable[..., Any]
 """A function of numbers that Numba has compiled, in place of a native form: kernels call it by address."""
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(NamedTuple):
     """How elements are combined into one, in any order: parts may be combined first, and then what they gave.
 
     In `start`, ``{lowest}`` and ``{highest}`` are the bounds of an integer dtype.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from funcgrad.compile.engines.llvm import Loaded, link_object
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(NamedTuple):
     """Object code, the functions it offers, and the symbols it needs from the process."""
 
-    code: bytes = field(repr=False)
+    code: bytes
     functions: tuple[str, ...]
     needs: tuple[str, ...]
     engine: str = "direct"
@@ -21,7 +20,7 @@ class Binary:
 
     def load(self, symbols: Mapping[str, int] = MappingProxyType({})) -> Loaded:
         """Place the code in this process; `symbols` has the addresses of what it needs beside C's library."""
-        return replace(link_object(self.code, self.functions, symbols), engine=self.engine)
+        return link_object(self.code, self.functions, symbols, self.engine)
 
 
 def pack(binary: Binary) -> bytes:

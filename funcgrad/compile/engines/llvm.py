@@ -12,8 +12,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -70,14 +68,16 @@ class CodeError(RuntimeError):
     """LLVM refused code, or object code needs a symbol that this process lacks."""
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Loaded:
     """Object code in memory. Its addresses are good for as long as this object is referenced."""
 
-    addresses: Mapping[str, int]
-    tracker: Any
-    engine: str = "direct"
-    """What made it of a kernel's text."""
+    __slots__ = ("__weakref__", "addresses", "engine", "tracker")
+
+    def __init__(self, addresses: Mapping[str, int], tracker: Foreign, engine: str = "direct") -> None:
+        self.addresses = addresses
+        self.tracker = tracker
+        self.engine = engine
+        """What made it of a kernel's text."""
 
 
 @functools.cache
@@ -139,7 +139,9 @@ def compile_ir(
     return code, undefined_symbols(code) if is_elf(code) else needs
 
 
-def link_object(code: bytes, exported: Iterable[str], imported: Mapping[str, int] | None = None) -> Loaded:
+def link_object(
+    code: bytes, exported: Iterable[str], imported: Mapping[str, int] | None = None, engine: str = "direct"
+) -> Loaded:
     """Load object code; the process and ``imported`` (name → address) supply what it needs."""
     names = sorted(exported)
     for name, address in (imported or {}).items():
@@ -158,7 +160,7 @@ def link_object(code: bytes, exported: Iterable[str], imported: Mapping[str, int
             missing = [name for name in undefined_symbols(code) if not address_of(name)]
             detail = f": this process has no {', '.join(missing)}" if missing else ""
             raise CodeError(f"{error}{detail}") from None
-    return Loaded({name: tracker[name] for name in names}, tracker)
+    return Loaded({name: tracker[name] for name in names}, tracker, engine)
 
 
 def address_of(symbol: str) -> int:

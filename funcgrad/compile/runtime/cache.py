@@ -21,8 +21,8 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,8 +57,7 @@ class CacheWarning(UserWarning):
     """The disk cache cannot be used: every process compiles anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
+class CacheInfo(NamedTuple):
     """The state of the disk cache, and what this process has done with it."""
 
     directory: str

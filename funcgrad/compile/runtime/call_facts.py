@@ -6,7 +6,6 @@ needed any more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,8 +32,7 @@ class Block(NamedTuple):
     """The first and last place in the schedule where it is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallFacts:
+class CallFacts(NamedTuple):
     """A kernel as its calls see it."""
 
     name: str

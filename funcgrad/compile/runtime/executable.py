@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,18 +39,18 @@ LONG = 20_000
 """Operations from which a call lets other Python threads run."""
 
 
-@dataclass
 class Executable:
     """A Program that runs as native code, in one call where all of it has a native form."""
 
-    program: Program = field(repr=False)
-    made: list[Kernel] | None = field(default=None, repr=False)
-    """Its kernels; None where what calls need of the only one was found on disk."""
-    reasons: list[Reason] = field(default_factory=list)
-    call: Callable[..., Any] = field(init=False, repr=False)
-    """Takes the flat inputs; returns the tuple of outputs, or NotImplemented for inputs not as declared."""
-    single: Callable[..., Any] = field(init=False, repr=False)
-    """As `call`, for a Program with one output: returns that output."""
+    def __init__(self, program: Program, made: list[Kernel] | None = None) -> None:
+        self.program = program
+        self.made = made
+        """Its kernels; None where what calls need of the only one was found on disk."""
+        self.reasons: list[Reason] = []
+        self.call: Callable[..., Any]
+        """Takes the flat inputs; returns the tuple of outputs, or NotImplemented for others than declared."""
+        self.single: Callable[..., Any]
+        """As `call`, for a Program with one output: returns that output."""
 
     @property
     def kernels(self) -> list[Kernel]:

@@ -9,9 +9,8 @@ operations, and kinds of parameters, that are not this package's.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ _SPELLED_BY_REPR = (bool, int, float, complex, str, bytes, type(None))
 """Kinds whose `repr` says all there is: no two of their values have the same one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramKey:
+class ProgramKey(NamedTuple):
     """What stands for a Program, and the arrays that it and the Programs it holds capture, in order."""
 
     text: bytes

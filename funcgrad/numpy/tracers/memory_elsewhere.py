@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compile.runtime.callers.kept_results import times_kept
 from funcgrad.errors import TracerAssignmentError
+from funcgrad.later import Later
 from funcgrad.source import Source, user_location
+
+# Only what was compiled keeps results.
+kept_results = Later("funcgrad.compile.runtime.callers.kept_results")
 
 HeldArray = np.ndarray[Any, Any]
 
@@ -40,7 +43,7 @@ def held_elsewhere(arrays: Sequence[HeldArray]) -> bool:
             known += 1
     alone = object()
     more = getrefcount(owner) - known - getrefcount(alone)
-    return more > 0 and more > times_kept(owner)
+    return more > 0 and more > kept_results.times_kept(owner)
 
 
 def seen_elsewhere() -> TracerAssignmentError:

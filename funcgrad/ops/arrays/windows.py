@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -174,12 +173,20 @@ RULES: Mapping[str, Callable[[float, float, float, float], Interval]] = {
 """The interval of a result from the least and the largest value of both operands."""
 
 
-@dataclass(frozen=True, slots=True)
 class Unknown:
     """A whole number that sums are not followed through: by its trace and index there, or how it is made."""
 
-    made: Hashable
-    interval: Interval = field(compare=False)
+    __slots__ = ("interval", "made")
+
+    def __init__(self, made: Hashable, interval: Interval) -> None:
+        self.made = made
+        self.interval = interval
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Unknown and self.made == other.made
+
+    def __hash__(self) -> int:
+        return hash(self.made)
 
 
 Sum = tuple[dict[Unknown, int], int]
