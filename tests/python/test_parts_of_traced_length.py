@@ -100,13 +100,28 @@ def beside_plain_arrays(x: Any) -> Any:
     return p[0] + np.sum(np.tanh(q) * np.arange(n))
 
 
+def moved_between_places(x: Any) -> Any:
+    n = len(x)
+    y, z, table = x.copy(), np.zeros(n + 3), np.outer(x, x)
+    for k in range(1, n - 1):
+        z[:k] += 1.5 + y[:k] ** 2
+        w = y[:k] / np.sqrt(z[:k])
+        w[0] = w[0] * w[-1]
+        y[:k] = w - z[:k] * y[n - k :]
+        table[k:, k] -= 0.1 * table[k, k:] * y[: n - k] + y[k:]
+        table[:k, k:] += np.outer(w, y[k:]) + w[0]
+        y[k:] = 0.5 * y[k:].copy()
+        y[k:] = y[k:] + w[0] * table[k:, 0] * np.where(z[k:n] > 1.0, 1.0, z[k:n] + 2.0)
+    return np.sum(np.tanh(table)) + np.sum(y * y) + np.sum(z)
+
+
 CASES = [
     (householder, A),
     *[
         (f, X)
         for f in (
             *(elements_of_parts, counted_from_the_end, of_either_sign, rotated, moving_windows),
-            *(of_functions, bounds_from_a_loop, beside_plain_arrays),
+            *(of_functions, bounds_from_a_loop, beside_plain_arrays, moved_between_places),
         )
     ],
 ]
@@ -119,6 +134,19 @@ def test_values_and_gradients_are_pythons_and_loops_stay_loops(f: Callable[..., 
     np.testing.assert_allclose(value, f(x), rtol=1e-12)
     np.testing.assert_allclose(gradient, fg.grad(f)(x), rtol=1e-10, atol=1e-12)
     assert "unrolled" not in " ".join(jitted.hooks.report())
+
+
+def test_parts_that_begin_at_one_place_are_written_without_being_moved() -> None:
+    def shrunk(x: Any) -> Any:
+        y, a = x.copy(), np.outer(x, x)
+        for k in range(1, len(x)):
+            y[k:] = np.tanh(a[k:, 0]) - y[k - 1] * y[k:]
+            a[k, k:] += y[k:]
+        return np.sum(y * y) + np.sum(a)
+
+    text = str(fg.jit(fg.grad(shrunk), unroll=0).program(X))
+    assert "scan" in text
+    assert "minimum" not in text
 
 
 def test_under_vmap_and_for_second_derivatives() -> None:

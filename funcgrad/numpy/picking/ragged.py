@@ -114,7 +114,7 @@ def side_between(start: Anything, stop: Anything, n: Anything, most: float = mat
 class Ragged(NDArrayOperatorsMixin):
     """A part of a traced array, with at least one axis whose length is traced."""
 
-    __slots__ = ("_data", "_made_of", "_origin", "_view", "sides")
+    __slots__ = ("_data", "_made_of", "_origin", "_placed", "_view", "sides")
     __array_priority__ = 2000
 
     def __init__(
@@ -123,8 +123,10 @@ class Ragged(NDArrayOperatorsMixin):
         sides: Sequence[Side | None],
         origin: tuple[Tracer, Sequence[Any]] | None = None,
         view: tuple[Ragged, Callable[[Any], Any]] | None = None,
+        placed: Anything | None = None,
     ) -> None:
         self._data = data
+        self._placed = placed
         self.sides = tuple(sides)
         self._origin = origin
         """The array and the index that this is a part of: it is read anew where that was written."""
@@ -151,6 +153,11 @@ class Ragged(NDArrayOperatorsMixin):
                 self._data = read_part(*self._origin, self.sides)
             self._made_of = source
         return self._data
+
+    @property
+    def at_their_places(self) -> Anything | None:
+        """The elements at their places in whole axes, and ones beside; None where nobody knows these."""
+        return self._placed if self._origin is None else read_in_place(*self._origin, self.sides)
 
     def viewed(self, make: Callable[[Any], Any], sides: Sequence[Side | None]) -> Ragged:
         """A part that shows elements of this one."""
@@ -199,7 +206,7 @@ class Ragged(NDArrayOperatorsMixin):
 
     def copy(self, *_: object, **__: object) -> Ragged:
         """The elements as they are now."""
-        return Ragged(self.data, self.sides)
+        return Ragged(self.data, self.sides, placed=self.at_their_places)
 
     def filled(self, value: Number) -> Anything:
         """The elements, with a value for those beyond the part."""
@@ -226,7 +233,7 @@ class Ragged(NDArrayOperatorsMixin):
         if self._origin is None:
             if not self.is_of_open_trace():
                 raise refused("a write in a branch or a loop inside")
-            self._data, self.sides = made.data, made.sides
+            self._data, self.sides, self._placed = made.data, made.sides, made._placed
             return self
         write_part(self._origin[0], self._origin[1], made)
         return self
@@ -281,8 +288,12 @@ class Ragged(NDArrayOperatorsMixin):
             raise refused("a written element")
         (side,) = self.sides
         assert side is not None, "a vector whose length is traced"
-        here = numbers_below(side.most) == position(side, index)
-        self._data = np.where(here, np.asarray(value, self.dtype) if np.ndim(value) else value, self.data)
+        place = position(side, index)
+        value = np.asarray(value, self.dtype) if np.ndim(value) else value
+        self._data = np.where(numbers_below(side.most) == place, value, self.data)
+        if self._placed is not None:
+            here = numbers_below(np.shape(self._placed)[0]) == side.start + place
+            self._placed = np.where(here, value, self._placed)
 
 
 METHODS = frozenset(["all", "any", "cumsum", "dot", "max", "mean", "min", "prod", "std", "sum", "var"])
@@ -436,6 +447,31 @@ def read_part(x: Tracer, items: Sequence[Any], kept: Sequence[Side | None]) -> A
     return Ragged(data, kept).filled(1)
 
 
+def read_in_place(x: Tracer, items: Sequence[Any], kept: Sequence[Side | None]) -> Anything:
+    """The elements of a part at their places, and ones beside."""
+    base: Anything = x
+    found = base[whole_axes(items)]
+    for axis, side in enumerate(kept):
+        if side is not None:
+            found = np.where(between(side, found.shape, axis), found, found.dtype.type(1))
+    return found
+
+
+def whole_axes(items: Sequence[Any]) -> tuple[Any, ...]:
+    """The index of whole axes in place of those that a slice with traced bounds is of."""
+    return tuple(
+        [slice(None) if isinstance(item, slice) and has_traced_bounds(item) else item for item in items]
+    )
+
+
+def between(side: Side, shape: Sequence[int], axis: int) -> ArrayLike:
+    """Which places of a whole axis are in a part."""
+    place = numbers_below(shape[axis])
+    mask = place < side.start + side.length
+    known_first = isinstance(side.start, int) and side.start <= 0
+    return along(mask if known_first else mask & (place >= side.start), len(shape), axis)
+
+
 READ: list[Callable[[Tracer, tuple[Any, ...]], Any]] = []
 """What reads windows: set by the module of indices, which knows plans."""
 
@@ -450,27 +486,49 @@ def write_part(x: Anything, items: Index, value: ArrayLike) -> None:
         raise refused("a write")
     kept = [s for s, item in zip(sides, items, strict=True) if isinstance(item, slice)]
     kept += [None] * (x.aval.ndim - len(items))
-    whole = tuple([item if side is None else slice(None) for item, side in zip(items, sides, strict=True)])
+    whole = whole_axes(items)
     before: Any = x[whole]
-    ndim = before.ndim
     given: list[Side | None] = list(value.sides) if type(value) is Ragged else [None] * np.ndim(value)
-    data: Any = value.data if type(value) is Ragged else value
-    offset = ndim - len(given)
-    if offset < 0:
+    if before.ndim < len(given):
         raise refused("a write of more axes than there are")
     matched(kept, given, exact=True)
+    data = placed_in(kept, before.shape, value, given)
     mask: Any = True
     for axis, side in enumerate(kept):
-        if side is None:
-            continue
-        place = numbers_below(before.shape[axis]) - side.start
-        mask = mask & along((place >= 0) & (place < side.length), ndim, axis)
-        theirs = given[axis - offset] if axis >= offset else None
-        if theirs is not None:
-            data = np.take(data, within(place, theirs.most), axis=axis - offset)
-        elif axis >= offset and np.shape(data)[axis - offset] != 1:
-            raise refused("a write of an array of known length")
+        if side is not None:
+            mask = mask & between(side, before.shape, axis)
     x[whole] = np.where(mask, data, before)
+
+
+def placed_in(
+    kept: Sequence[Side | None], shape: Sequence[int], value: ArrayLike, given: Sequence[Side | None]
+) -> Anything:
+    """The elements of a value at their places in the whole axes that they are written to."""
+    offset = len(shape) - len(given)
+    found: Any = value.at_their_places if type(value) is Ragged else None
+    if found is not None and is_placed_alike(np.shape(found), given, kept[offset:], shape[offset:]):
+        return found
+    data: Any = value.data if type(value) is Ragged else value
+    for axis, side in enumerate(kept):
+        if side is None or axis < offset:
+            continue
+        theirs = given[axis - offset]
+        if theirs is not None:
+            place = numbers_below(shape[axis]) - side.start
+            data = np.take(data, within(place, theirs.most), axis=axis - offset)
+        elif np.shape(data)[axis - offset] != 1:
+            raise refused("a write of an array of known length")
+    return data
+
+
+def is_placed_alike(
+    sizes: Sequence[int], given: Sequence[Side | None], kept: Sequence[Side | None], shape: Sequence[int]
+) -> bool:
+    """Whether elements stand in whole axes of these sizes, where these parts of them begin."""
+    return all(
+        theirs is None or (side is not None and n == size and difference(theirs.start, side.start) == 0)
+        for theirs, side, n, size in zip(given, kept, sizes, shape, strict=True)
+    )
 
 
 def same_length(a: Side, b: Side) -> bool:

@@ -15,6 +15,7 @@ from funcgrad.numpy.picking.ragged import (
     FUNCTIONS,
     Ragged,
     Side,
+    is_placed_alike,
     matched,
     read_part,
     refused,
@@ -65,7 +66,26 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Ragged:
             elif shape[axis] != 1:
                 raise refused("with an array of known length an operation")
         values.append(data)
-    return Ragged(function(*values), sides)
+    return Ragged(function(*values), sides, placed=placed_alike(function, inputs, sides))
+
+
+def placed_alike(
+    function: Callable[..., Any], inputs: Sequence[Any], sides: Sequence[Side | None]
+) -> Anything | None:
+    """A function of each element at its place in whole axes; None where parts begin elsewhere."""
+    values: list[Any] = [x.at_their_places if type(x) is Ragged else x for x in inputs]
+    if any(value is None for value in values):
+        return None
+    parts = [(x.sides, np.shape(v)) for x, v in zip(inputs, values, strict=True) if type(x) is Ragged]
+    sizes = [0] * len(sides)
+    for theirs, shape in parts:
+        for axis, (side, size) in enumerate(zip(theirs, shape, strict=True), len(sides) - len(theirs)):
+            sizes[axis] = sizes[axis] if side is None else size
+    for theirs, shape in parts:
+        offset = len(sides) - len(theirs)
+        if not is_placed_alike(shape, theirs, sides[offset:], sizes[offset:]):
+            return None
+    return function(*values)
 
 
 def reduced(x: Ragged, function: Callable[..., Any], neutral: float, axis: int | None) -> Anything:
@@ -169,7 +189,9 @@ def outer(a: ArrayLike, b: ArrayLike) -> Ragged:
     x, y = (p.data if type(p) is Ragged else p for p in (a, b))
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         raise refused("np.outer of more than one axis")
-    return Ragged(np.outer(x, y), sides)
+    places: list[Any] = [p.at_their_places if type(p) is Ragged else p for p in (a, b)]
+    placed = None if any(p is None for p in places) else np.outer(*places)
+    return Ragged(np.outer(x, y), sides, placed=placed)
 
 
 def flipped(x: Ragged, axis: int | None = None) -> Ragged:
