@@ -50,7 +50,7 @@ def straight_call(call: Callable[..., Any], arguments: TreeDef, result: TreeDef)
         return None
     writer = _Writer(call)
     positional, keywords = arguments.children()
-    if not (writer.take(positional, "args") and writer.take(keywords, "kwargs")):
+    if not (writer.take_all(positional, "args") and writer.take_all(keywords, "kwargs")):
         return None
     return writer.function(result)
 
@@ -101,6 +101,16 @@ class _Writer:
         takes = _TAKES.get(type(node_type))
         return takes is not None and takes(self, node_type, treedef.aux, children, name)
 
+    def take_all(self, treedef: TreeDef, name: str) -> bool:
+        """As `take`, for what is a tuple or a dictionary in every call."""
+        children = treedef.children()
+        if is_row(children):
+            return self.take(treedef, name)
+        self.refuse(f"len({name}) != {len(children)}")
+        if not children or treedef.node_type is TUPLE:
+            return self.parted(children, name)
+        return self.entries(treedef.aux, children, name)
+
     def refuse(self, condition: str) -> None:
         """Write that trees for which this holds have another structure."""
         self.lines += [f"if {condition}:", "    return NotImplemented"]
@@ -111,13 +121,16 @@ class _Writer:
         """A tuple or a list."""
         length = f" or len({name}) != {len(children)}" if counted else ""
         self.refuse(f"type({name}) is not {self.named(node_type.cls)}{length}")
-        if not children:
-            return True
         if is_row(children):
             self.leaves.append(f"*{name}")
             return True
+        return self.parted(children, name)
+
+    def parted(self, children: list[TreeDef], name: str) -> bool:
+        """The elements of a sequence, one by one."""
         parts = [f"{name}_{k}" for k in range(len(children))]
-        self.lines.append(f"{', '.join(parts)}, = {name}")
+        if parts:
+            self.lines.append(f"{', '.join(parts)}, = {name}")
         return self.all_taken(children, parts)
 
     def named_tuple(self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str) -> bool:
@@ -125,10 +138,14 @@ class _Writer:
         return self.sequence(node_type, aux, children, name, counted=False)
 
     def mapping(self, node_type: NodeType, aux: Anything, children: list[TreeDef], name: str) -> bool:
-        """A dictionary with keys whose equality is beyond doubt."""
+        """A dictionary."""
+        self.refuse(f"type({name}) is not dict or len({name}) != {len(children)}")
+        return self.entries(aux, children, name)
+
+    def entries(self, aux: Anything, children: list[TreeDef], name: str) -> bool:
+        """The entries of a dictionary with keys whose equality is beyond doubt."""
         if any(type(key) not in _PLAIN_KEYS for key in aux):
             return False
-        self.refuse(f"type({name}) is not dict or len({name}) != {len(children)}")
         if is_row(children):
             self.names += 1
             self.lines.append(f"t{self.names} = {self.named(itemgetter(*aux))}({name})")
@@ -157,10 +174,7 @@ class _Writer:
         if is_row(children):
             self.leaves.append(f"*{held}")
             return True
-        parts = [f"{held}_{k}" for k in range(len(children))]
-        if parts:
-            self.lines.append(f"{', '.join(parts)}, = {held}")
-        return self.all_taken(children, parts)
+        return self.parted(children, held)
 
     def all_taken(self, children: list[TreeDef], names: list[str]) -> bool:
         """Take children apart; whether all of it can be written."""
@@ -226,13 +240,15 @@ class _Writer:
 
     def function(self, result: TreeDef) -> Callable[..., Any]:
         """The function of all that was taken, which makes a tree of what `call` returns."""
+        lines = ["def straight(args, kwargs):", "    try:", *[f"        {line}" for line in self.lines]]
+        lines += ["    except (KeyError, AttributeError, ValueError):", "        return NotImplemented"]
+        if result.node_type is TUPLE and all(child is LEAF for child in result.children()):
+            return self.compiled([*lines, f"    return call({', '.join(self.leaves)})"])
         names = [f"r{k}" for k in range(result.num_leaves)]
         expression = self.made(result, list(names))
         if self.rows:
             self.made_leaves, self.making = 0, []
             expression, names = self.made(result, [f"out[{k}]" for k in range(len(names))]), []
-        lines = ["def straight(args, kwargs):", "    try:", *[f"        {line}" for line in self.lines]]
-        lines += ["    except (KeyError, AttributeError, ValueError):", "        return NotImplemented"]
         lines += [
             f"    out = call({', '.join(self.leaves)})",
             "    if out is NotImplemented:",
@@ -240,6 +256,10 @@ class _Writer:
         ]
         lines += [f"    {', '.join(names)}, = out"] if names else []
         lines += [*(f"    {line}" for line in self.making), f"    return {expression}"]
+        return self.compiled(lines)
+
+    def compiled(self, lines: list[str]) -> Callable[..., Any]:
+        """The function that lines define."""
         namespace: dict[str, Any] = {**self.objects}
         exec("\n".join(lines), namespace)
         found: Callable[..., Any] = namespace["straight"]
