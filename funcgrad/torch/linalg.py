@@ -23,7 +23,7 @@ from funcgrad.torch.operations.algebra.factorisations import (
 )
 from funcgrad.torch.operations.algebra.factorisations import lu_of as lu
 from funcgrad.torch.operations.algebra.symmetric_factors import ldl_factor, ldl_factor_ex, ldl_solve
-from funcgrad.torch.operations.places.selection import norm as _norm_of
+from funcgrad.torch.operations.reducing.norms import norm as _norm_of
 from funcgrad.torch.operations.registry import FUNCTIONS, take_out
 from funcgrad.torch.operations.requiring import long_word
 from funcgrad.torch.operations.results import named

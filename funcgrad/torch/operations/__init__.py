@@ -29,6 +29,8 @@ _MODULES = (
     "algebra.contractions",
     "algebra.added_products",
     "places.selection",
+    "reducing.softmax",
+    "reducing.norms",
     "creating.random",
     "creating.drawn_in_place",
     "creating.copying",

@@ -10,6 +10,7 @@ from funcgrad.torch.nn.functional import (
     convolution,
     grids,
     losses,
+    losses_of_probabilities,
     margins,
     normalization,
     pooling,
@@ -25,6 +26,7 @@ from funcgrad.torch.nn.functional.attention import *  # noqa: F403
 from funcgrad.torch.nn.functional.convolution import *  # noqa: F403
 from funcgrad.torch.nn.functional.grids import *  # noqa: F403
 from funcgrad.torch.nn.functional.losses import *  # noqa: F403
+from funcgrad.torch.nn.functional.losses_of_probabilities import *  # noqa: F403
 from funcgrad.torch.nn.functional.margins import *  # noqa: F403
 from funcgrad.torch.nn.functional.normalization import *  # noqa: F403
 from funcgrad.torch.nn.functional.pooling import *  # noqa: F403
@@ -44,6 +46,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     *convolution.__all__,
     *products.__all__,
     *losses.__all__,
+    *losses_of_probabilities.__all__,
     *margins.__all__,
     *normalization.__all__,
     *pooling.__all__,

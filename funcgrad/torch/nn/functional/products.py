@@ -15,8 +15,8 @@ from funcgrad.torch.core.meta import is_shape_only
 from funcgrad.torch.core.operand import Operand
 from funcgrad.torch.core.tensor import wrap
 from funcgrad.torch.operations.places.combining import combined
-from funcgrad.torch.operations.places.selection import vector_norm
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype
+from funcgrad.torch.operations.reducing.norms import vector_norm
 from funcgrad.torch.operations.registry import FUNCTIONS
 from funcgrad.torch.operations.requiring import kind_of, long_word
 from funcgrad.types import Array, AxisLike, Index

@@ -8,24 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.scipy import special
-from funcgrad.torch.core.apply import apply, apply_to
+from funcgrad.torch.core.apply import apply
 from funcgrad.torch.core.backward.history import Op, op
 from funcgrad.torch.core.backward.underived import underived
 from funcgrad.torch.core.dtypes import TYPE_NAMES, numpy_dtype
-from funcgrad.torch.core.errors import broadcast_error, dim_of, dims_of
+from funcgrad.torch.core.errors import broadcast_error, dim_of
 from funcgrad.torch.core.operand import Operand, Operands
 from funcgrad.torch.core.state import SETTINGS
 from funcgrad.torch.core.tensor import Tensor, wrap
 from funcgrad.torch.operations.pointwise.arithmetic import of_one_dtype, result_dtype, tensor_beside
 from funcgrad.torch.operations.pointwise.pairs import logaddexp_of, logaddexp_of_reals
-from funcgrad.torch.operations.pointwise.rows import F16, op_of_halves
-from funcgrad.torch.operations.registry import FUNCTIONS, operation, tensor_of
+from funcgrad.torch.operations.registry import operation, tensor_of
 from funcgrad.torch.operations.results import named
-from funcgrad.types import Anything, Array, Arrays, AxisLike, DTypeLike, Index, NormOrder, Number
-
-__all__ = ["log_softmax", "softmax", "vector_norm"]
-
+from funcgrad.types import Anything, Array, Arrays, DTypeLike, Index
 
 # -- bounds -----------------------------------------------------------------------------------------------
 
@@ -399,117 +394,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Operand:
     return apply(_logcumsumexp, (input,), (dim_of(dim, len(input._value.shape)),))
 
 
-# -- softmax and activations ------------------------------------------------------------------------------
-
-
-def _softmax(x: Array, axis: AxisLike) -> Array:
-    if not x.size:
-        return x.copy()
-    if type(x) is np.ndarray and x.ndim:
-        # The same numbers as below, without what a function for tracers costs.
-        weights = np.exp(x - np.maximum.reduce(x, axis, keepdims=True))
-        weights /= np.add.reduce(weights, axis, keepdims=True)
-        return weights
-    return special.softmax(x, axis=axis) if x.ndim else np.ones((), x.dtype) + 0 * x
-
-
-def _log_softmax(x: Array, axis: AxisLike) -> Array:
-    if not x.size:
-        return x.copy()
-    if type(x) is np.ndarray and x.ndim:
-        shifted = x - np.maximum.reduce(x, axis, keepdims=True)
-        shifted -= np.log(np.add.reduce(np.exp(shifted), axis, keepdims=True))
-        return shifted
-    return special.log_softmax(x, axis=axis) if x.ndim else 0 * x
-
-
-_SOFTMAX = Op("SoftmaxBackward0", _softmax, keeps_result=True)
-_LOG_SOFTMAX = Op("LogSoftmaxBackward0", _log_softmax, keeps_result=True)
-
-
-def _normalised(made: Op, input: Tensor, dim: AxisLike, dtype: DTypeLike) -> Operand:
-    if dtype is not None:
-        input = input.to(dtype)
-    ndim = len(input._value.shape)
-    at = dim_of((0 if ndim in (0, 1, 3) else 1) if dim is None else dim, ndim)
-    if input._value.dtype.kind in "iubc":
-        kernel = "log_softmax" if made is _LOG_SOFTMAX else "softmax"
-        last = "_lastdim" if at == max(ndim - 1, 0) else ""
-        raise NotImplementedError(f"\"{kernel}{last}_kernel_impl\" not implemented for '{_word(input)}'")
-    return apply_to(op_of_halves(made) if input._value.dtype == F16 else made, input, (at,))
-
-
-def _word(t: Tensor) -> str:
-    return str(t.type()).removeprefix("torch.").removesuffix("Tensor")
-
-
-@operation()
-def softmax(input: Tensor, dim: AxisLike, dtype: DTypeLike = None) -> Operand:
-    """Exponentials that add up to one along a dimension."""
-    return _normalised(_SOFTMAX, input, dim, dtype)
-
-
-@operation()
-def log_softmax(input: Tensor, dim: AxisLike, dtype: DTypeLike = None) -> Operand:
-    """The logarithm of `softmax`, without overflow."""
-    return _normalised(_LOG_SOFTMAX, input, dim, dtype)
-
-
-# -- norms ------------------------------------------------------------------------------------------------
-
-
-def vector_norm(x: Array, p: float, axes: tuple[int, ...] | None, keepdims: bool) -> Array:
-    """The norm of an array along axes, or of all of its elements."""
-    if x.dtype.kind == "c":
-        x = np.abs(x)
-    if axes is None or len(axes) == x.ndim:
-        flat = np.linalg.norm(np.reshape(x, (-1,)), p)
-        return np.reshape(flat, (1,) * x.ndim) if keepdims else flat
-    if len(axes) == 1:
-        return np.linalg.norm(x, p, axis=axes[0], keepdims=keepdims)
-    moved = np.moveaxis(x, axes, tuple(range(-len(axes), 0)))
-    kept = moved.shape[: -len(axes)]
-    found = np.linalg.norm(np.reshape(moved, (*kept, -1)), p, axis=-1)
-    return np.expand_dims(found, axes) if keepdims else found
-
-
-_VECTOR_NORM = Op("LinalgVectorNormBackward0", vector_norm, keeps_result=True)
-
-
-@operation()
-def norm(
-    input: Tensor, p: NormOrder = "fro", dim: AxisLike = None, keepdim: bool = False, dtype: DTypeLike = None
-) -> Operand:
-    """The norm of the elements (or of those along dimensions) as a vector."""
-    if dtype is not None:
-        input = input.to(dtype)
-    if input._value.dtype.kind in "iub":
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            + str(input.type()).removeprefix("torch.").removesuffix("Tensor")
-        )
-    if p == "nuc":
-        sides = (0, 1) if dim is None else dims_of(dim, len(input._value.shape))
-        found = FUNCTIONS["svd"](input.movedim(sides, (-2, -1)))[1].sum(-1)
-        for d in sorted(sides) if keepdim else ():
-            found = found.unsqueeze(d)
-        return found
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    order = 2.0 if p in ("fro", None) else float(p)
-    axes = None if dim is None else dims_of(dim, len(input._value.shape))
-    return apply(_VECTOR_NORM, (input,), (order, axes, keepdim))
-
-
-@operation()
-def dist(input: Tensor, other: Tensor, p: Number = 2) -> Operand:
-    """The norm of a difference."""
-    return apply(_dist, of_one_dtype(input, other), (float(p),))
-
-
-@op("DistBackward0", input_names=("self", "other"))
-def _dist(x: Array, y: Array, p: float) -> Array:
-    return np.linalg.norm(np.reshape(x - y, (-1,)), p)
+# -- complex numbers ----------------------------------------------------------------------------------------
 
 
 def conjugate(input: Tensor) -> Tensor:
@@ -536,22 +421,3 @@ def angle(input: Tensor) -> Operand:
     if input._value.dtype.kind in "iub":
         input = input.to(SETTINGS.default_dtype)
     return apply(_angle, (input,))
-
-
-@op("CdistBackward0", input_names=("x1", "x2"))
-def _cdist(x: Array, y: Array, p: float) -> Array:
-    return np.linalg.norm(np.expand_dims(x, -2) - np.expand_dims(y, -3), p, axis=-1)
-
-
-@operation("cdist", method=False)
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Operand:
-    """All distances between rows of two tensors."""
-    for name, x in (("X1", x1), ("X2", x2)):
-        if (rank := len(x._value.shape)) < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {rank}D")
-    columns = [x._value.shape[-1] for x in (x1, x2)]
-    if columns[0] != columns[1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {columns[0]} X2: {columns[1]}"
-        )
-    return apply(_cdist, (x1, x2), (float(p),))
