@@ -6,7 +6,8 @@ from funcgrad.numpy import names
 from funcgrad.numpy.algebra import contraction, products
 from funcgrad.numpy.algebra.contraction import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.algebra.products import *  # noqa: F403 - what its __all__ names
-from funcgrad.numpy.arrays import creation, inquiries, joining, movement, ranges, shapes, views
+from funcgrad.numpy.arrays import copies, creation, inquiries, joining, movement, ranges, shapes, views
+from funcgrad.numpy.arrays.copies import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.creation import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.inquiries import *  # noqa: F403 - what its __all__ names
 from funcgrad.numpy.arrays.joining import *  # noqa: F403 - what its __all__ names
@@ -56,6 +57,7 @@ __all__: list[str] = []
 __all__ += arithmetic.__all__
 __all__ += complexes.__all__
 __all__ += contraction.__all__
+__all__ += copies.__all__
 __all__ += creation.__all__
 __all__ += cumulative.__all__
 __all__ += elementary.__all__

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.arrays.creation import check_device, copied, entered
+from funcgrad.numpy.arrays.copies import check_device, copied, entered
 from funcgrad.numpy.reducing.axes import given
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, Device, DTypeLike

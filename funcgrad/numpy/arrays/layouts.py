@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.numpy.algebra.operands import traced
-from funcgrad.numpy.arrays.creation import asarray, copied, entered
+from funcgrad.numpy.arrays.copies import asarray, copied, entered
 from funcgrad.numpy.arrays.shapes import as_array, lies_in_order, reshaped
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.sorting import known_value, needed_value

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.arrays.creation import check_device, copied, entered, filled
+from funcgrad.numpy.arrays.copies import check_device, copied, entered
+from funcgrad.numpy.arrays.creation import filled
 from funcgrad.numpy.arrays.joining import concatenate, stack
 from funcgrad.numpy.arrays.shapes import as_array, expand_dims, reshaped, seen_through
 from funcgrad.numpy.arrays.views import moveaxis

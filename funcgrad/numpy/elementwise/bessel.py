@@ -8,7 +8,7 @@ import numpy as np
 
 from funcgrad.later import Later
 from funcgrad.numpy.algebra.operands import traced
-from funcgrad.numpy.arrays.creation import entered
+from funcgrad.numpy.arrays.copies import entered
 from funcgrad.numpy.dispatch import implements
 from funcgrad.ops.arrays.structure import aval, cast
 from funcgrad.ops.elementwise.arithmetic import div, mul

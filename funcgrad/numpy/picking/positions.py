@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
-from funcgrad.numpy.arrays.creation import array
+from funcgrad.numpy.arrays.copies import array
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.arrays.movement import take_along
 from funcgrad.numpy.arrays.shapes import as_array, atleast_1d, reshaped

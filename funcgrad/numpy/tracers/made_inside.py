@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy.arrays.creation import array, asanyarray, asarray, ascontiguousarray, check_device
+from funcgrad.numpy.arrays.copies import array, asanyarray, asarray, ascontiguousarray, check_device
 from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.arrays.movement import diag

@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad.errors import ConcretizationError, TracedAttributeError, did_you_mean
 from funcgrad.later import Later
-from funcgrad.numpy.arrays.creation import check_device
+from funcgrad.numpy.arrays.copies import check_device
 from funcgrad.numpy.dispatch import FUNCTIONS, implements_method
 from funcgrad.numpy.picking.assignment import AtIndex
 from funcgrad.ops.elementwise.comparison import equal

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.errors import ShapeError
 from funcgrad.numpy.algebra.operands import traced
-from funcgrad.numpy.arrays.creation import entered
+from funcgrad.numpy.arrays.copies import entered
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arrays.structure import aval, shape_of
 from funcgrad.scipy.linalg.arguments import scipys
