@@ -180,3 +180,29 @@ def test_students_law_beside_its_median_moves_with_the_degrees_of_freedom(x: flo
     np.testing.assert_allclose(
         [first(3.5), fg.grad(first)(3.5), fg.jacfwd(first)(3.5)], wanted[:1] + wanted[1:] * 2, rtol=1e-11
     )
+
+
+MIXED: list[tuple[Function, tuple[float, float], Function]] = [
+    (stats.foldcauchy.cdf, (1e-8, 1.2), lambda x, c: (mp.atan(x - c) + mp.atan(x + c)) / mp.pi),
+    (stats.foldcauchy.sf, (1e-8, 1.2), lambda x, c: 1 - (mp.atan(x - c) + mp.atan(x + c)) / mp.pi),
+    (stats.foldcauchy.sf, (1e9, 1.2), lambda x, c: 1 - (mp.atan(x - c) + mp.atan(x + c)) / mp.pi),
+    *(
+        (stats.wrapcauchy.cdf, (x, 0.4), lambda x, c: mp.acot((1 - c) / (1 + c) * mp.cot(x / 2)) / mp.pi % 1)
+        for x in (1e-8, np.pi, 4.0)
+    ),
+]
+"""Where second derivatives were other finite numbers."""
+
+
+@pytest.mark.parametrize("case", range(len(MIXED)))
+def test_second_derivatives_where_angles_cancel(case: int) -> None:
+    f, at, exact = MIXED[case]
+    found = fg.hessian(lambda v: f(v[0], v[1]))(np.array(at))
+    turned = fg.jacrev(fg.jacfwd(lambda v: f(v[0], v[1])))(np.array(at))
+    with mp.workdps(60):
+        exactly = [mp.mpf(v) for v in at]
+        wanted = [
+            [float(mp.diff(exact, exactly, n)) for n in row] for row in (((2, 0), (1, 1)), ((1, 1), (0, 2)))
+        ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(turned, wanted, rtol=1e-9, atol=1e-15)

@@ -106,3 +106,13 @@ def test_what_scipy_refuses_is_refused() -> None:
 def test_a_traced_exponent_is_refused_by_name() -> None:
     with pytest.raises(fg.errors.UnsupportedFunctionError, match="pmean with a traced exponent"):
         fg.grad(lambda p: fg.scipy.stats.pmean(X[0], p))(2.0)
+
+
+def test_the_entropy_of_what_never_happens_rises_steeply() -> None:
+    """In reverse it was NaN by every probability: the infinite slope times one that does not move."""
+    never = np.array([0.0, 1.0])
+    for way in (fg.grad, fg.jacfwd):
+        np.testing.assert_array_equal(way(fg.scipy.stats.entropy)(never), [np.inf, 0.0])
+        by_other = way(lambda q: fg.scipy.stats.entropy(np.array([0.0, 1.0]), q))(np.array([0.0, 2.0]))
+        np.testing.assert_allclose(by_other, [0.5, 0.0], atol=1e-15)
+    assert np.isnan(fg.jvp(fg.scipy.stats.entropy, (np.zeros(2),), (never,))[0])

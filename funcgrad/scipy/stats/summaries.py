@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad import numpy as fnp
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.scipy.special import entr, rel_entr
 from funcgrad.scipy.stats.descriptive import refuse_nan_policy, scipys, zscore
 from funcgrad.source import Source, user_location
@@ -305,6 +306,13 @@ def gzscore(a: ArrayLike, *, axis: int | None = 0, ddof: int = 0, nan_policy: st
     return zscore(fnp.log(given[0]), axis, ddof, nan_policy)
 
 
+def shares(x: Array, axis: Axis) -> Array:
+    """`x` over its sum; what is 0 of it does not move with the sum, however steep it is there."""
+    total = fnp.sum(x, axis, keepdims=True)
+    none = total == 0.0
+    return strong_product(x, 1.0 / fnp.where(none, 1.0, total)) + fnp.where(none, math.nan, 0.0)
+
+
 def entropy(
     pk: ArrayLike,
     qk: ArrayLike | None = None,
@@ -325,7 +333,7 @@ def entropy(
     if base is not None and base <= 0:
         raise ValueError("`base` must be a positive number or `None`.")
     p, q = given if given[1] is None else fnp.broadcast_arrays(*given)
-    p = p / fnp.sum(p, axis, keepdims=True)
-    terms = entr(p) if q is None else rel_entr(p, q / fnp.sum(q, axis, keepdims=True))
+    p = shares(p, axis)
+    terms = entr(p) if q is None else rel_entr(p, shares(q, axis))
     found = fnp.sum(terms, axis, keepdims=keepdims)
     return found if base is None else found / math.log(base)

@@ -68,8 +68,9 @@ declare(
     ends=POSITIVE,
     valid=lambda c: c >= 0,
     logpdf=lambda x, c: log(1.0 / (1.0 + (x - c) ** 2) + 1.0 / (1.0 + (x + c) ** 2)) - LOG_PI,
-    cdf=lambda x, c: (arctan(x - c) + arctan(x + c)) / math.pi,
-    sf=lambda x, c: (arctan2(1.0, x - c) + arctan2(1.0, x + c)) / math.pi,
+    # The sums of two angles, as one: between -c and c they would cancel.
+    cdf=lambda x, c: arctan2(2.0 * x, 1.0 + (c - x) * (c + x)) / math.pi,
+    sf=lambda x, c: arctan2(2.0 * x, (x - c) * (x + c) - 1.0) / math.pi,
     mean=lambda c: INF + 0.0 * c,
     var=lambda c: INF + 0.0 * c,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from funcgrad.numpy import arcsin, arctan, cos, exp, expm1, log, log1p, logical_not, sin, sqrt, tan, where
+from funcgrad.numpy import arcsin, arctan2, cos, exp, expm1, log, log1p, logical_not, sin, sqrt, where
 from funcgrad.scipy.special import cosm1, i0, i0e, i1e
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.parts import LOG_2
@@ -190,8 +190,8 @@ declare(
 
 
 def wrapped_part(x: ArrayLike, c: ArrayLike) -> Array:
-    """The probability of an angle up to x, which is at most pi."""
-    return arctan((1.0 + c) / (1.0 - c) * tan(0.5 * x)) / math.pi
+    """The probability of an angle up to x; by two arguments the tangent is smooth at pi as well."""
+    return arctan2((1.0 + c) * sin(0.5 * x), (1.0 - c) * cos(0.5 * x)) / math.pi
 
 
 declare(
@@ -201,11 +201,8 @@ declare(
     ends=(0.0, 2.0 * math.pi),
     valid=lambda c: (c > 0) & (c < 1),
     logpdf=lambda x, c: log1p(-c * c) - LOG_TAU - log1p(c * c - 2.0 * c * cos(x)),
-    cdf=lambda x, c: where(
-        x < math.pi,
-        wrapped_part(where(x < math.pi, x, 1.0), c),
-        1.0 - wrapped_part(where(x < math.pi, 1.0, 2.0 * math.pi - x), c),
-    ),
+    cdf=wrapped_part,
+    sf=lambda x, c: wrapped_part(2.0 * math.pi - x, c),
     entropy=lambda c: LOG_TAU + log1p(-c * c),
 )
 
