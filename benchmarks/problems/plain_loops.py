@@ -13,6 +13,8 @@ import numpy as np
 SEED = 0
 SWEEPS = 20
 STEPS = 10_000
+CAPACITIES = 1_000
+PRODUCTS = 10
 
 
 def numbers(*shape: int) -> Any:
@@ -135,6 +137,51 @@ def soft_dtw(costs):  # type: ignore[no-untyped-def]
             total = np.exp(a - top) + np.exp(b - top) + np.exp(c - top)
             best[i, j] = costs[i, j] - (np.log(total) + top)
     return best[rows - 1, columns - 1]
+
+
+def knapsack(values, weights):  # type: ignore[no-untyped-def]
+    """The greatest value that fits into each capacity, with smooth maxima; that of the last."""
+    things = values.shape[0]
+    best = np.zeros((things + 1, CAPACITIES))
+    for i in range(things):
+        for c in range(CAPACITIES):
+            if c >= weights[i]:
+                without, packed = best[i, c], best[i, c - weights[i]] + values[i]
+                best[i + 1, c] = 0.5 * (without + packed + np.sqrt((without - packed) ** 2 + 0.01))
+            else:
+                best[i + 1, c] = best[i, c]
+    return best[things, CAPACITIES - 1]
+
+
+def knapsack_inputs(_: Any, things: int = 100) -> tuple[Any, ...]:
+    """Values, and weights that are whole numbers."""
+    return numbers(things), np.random.default_rng(SEED).integers(1, 30, things)
+
+
+def compressed_rows(elements, starts, columns):  # type: ignore[no-untyped-def]
+    """Products of a vector by a sparse matrix, row by row, each made as long as one; a moment."""
+    rows = starts.shape[0] - 1
+    x, y = np.linspace(0.5, 1.5, rows), np.zeros(rows)
+    for _ in range(PRODUCTS):
+        for r in range(rows):
+            total = 0.0
+            for e in range(starts[r], starts[r + 1]):
+                total += elements[e] * x[columns[e]]
+            y[r] = total
+        length = np.sqrt(np.sum(y * y))
+        for r in range(rows):
+            x[r] = y[r] / length
+    moment = 0.0
+    for r in range(rows):
+        moment += r * x[r] * x[r]
+    return moment
+
+
+def compressed_rows_inputs(_: Any, rows: int = 500) -> tuple[Any, ...]:
+    """Up to seven elements in each row."""
+    rng = np.random.default_rng(SEED)
+    starts = np.concatenate([[0], np.cumsum(rng.integers(1, 8, rows))])
+    return numbers(int(starts[-1])), starts, rng.integers(0, rows, starts[-1])
 
 
 def hidden_markov(model, seen):  # type: ignore[no-untyped-def]

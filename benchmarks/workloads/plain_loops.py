@@ -151,6 +151,22 @@ WORKLOADS = (
     ),
     looped("soft-dtw", "soft dynamic time warping, 300²", problems.soft_dtw, array_of(301, 301), None, 10.0),
     looped(
+        "knapsack",
+        "a smooth knapsack, 100 things and 1,000 capacities",
+        problems.knapsack,
+        problems.knapsack_inputs,
+        None,
+        10.0,
+    ),
+    looped(
+        "rows",
+        "ten products by a sparse matrix of 500 rows, element by element",
+        problems.compressed_rows,
+        problems.compressed_rows_inputs,
+        None,
+        10.0,
+    ),
+    looped(
         "hmm",
         "forward algorithm, 1,000 steps of 16 states",
         problems.hidden_markov,

@@ -13,6 +13,8 @@ from funcgrad.compile.lower.counted import (
     counted_run,
     counters_in,
     limits_of,
+    paces_in,
+    spans_of,
     within_limits,
 )
 from funcgrad.compile.lower.elementwise import cast_name
@@ -179,7 +181,8 @@ def lower_while(scheduler: Scheduler, equation: Equation) -> None:
     ends = bound_of_trips(body, deciding, inputs.cond)
     counters = counters_in(body, sweep.n_carry if ends is not None else 0)
     given = [*carry.given, *consts]
-    held = Held(scheduler, body, given, ranges, range(len(carry.given)), atoms, below, counters)
+    paces = paces_in(body, sweep.n_carry if ends is not None else 0)
+    held = Held(scheduler, body, given, ranges, range(len(carry.given)), atoms, below, counters, paces)
     carry.results(scheduler, held, held.program.outputs[: sweep.n_carry])
     held.finish()
     if ends is not None:
@@ -216,6 +219,8 @@ def lower_counted(
     """A loop that goes on while a counter is below a bound."""
     place, bound = ends
     start, stop = carry.starts[place], scheduler.scalar(bound)
+    begin = {k: text for k, text in enumerate(carry.starts) if text is not None}
+    spans = spans_of(scheduler, held, begin)
     turn, count = scheduler.local.fresh("t"), scheduler.local.fresh("count")
 
     def emit(writer: Writer) -> None:
@@ -224,13 +229,13 @@ def lower_counted(
         carry.begin(writer)
         with (
             within_limits(writer, limits, count),
-            counted_run(writer, turn, count, flops_of(held.scheduler.steps)),
+            counted_run(writer, turn, count, flops_of(held.scheduler.steps), spans.each),
         ):
             held.emit(writer)
             carry.end_trip(writer)
         carry.end(writer)
 
-    names, views = [*carry.names(), stop], [*carry.views(), *limits.views]
+    names, views = [*carry.names(), *spans.names, stop], [*carry.views(), *limits.views, *spans.views]
     position = special_of(scheduler, "while_loop", emit, [held], views, names)
     results = equation.primitive.loop.results
     define_given(scheduler, equation.outputs, [carry.finals[r] for r in results], position)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.arranging.fusion import joined_steps
@@ -16,6 +18,7 @@ from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store, squeezed_view
 from funcgrad.compile.passes.scheduling.ranges import Counter
 from funcgrad.compile.passes.scheduling.schedule import Scheduler
+from funcgrad.compile.passes.scheduling.steady import Steady
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.ranges import Range
@@ -83,6 +86,7 @@ class Held:
         atoms: Sequence[Atom | None] = (),
         below: Sequence[tuple[int, Var]] = (),
         counters: Mapping[int, Counter] = MappingProxyType({}),
+        paces: Mapping[int, int] = MappingProxyType({}),
         *,
         once: bool = False,
     ) -> None:
@@ -90,7 +94,8 @@ class Held:
 
         `atoms` are those of the Program around it that its inputs are, None for what a loop carries; what is
         `below` says which of its inputs, that are not negative, are less than which variable there, and
-        `counters` which of them the loop counts. What is computed before it stays as it is if it runs `once`.
+        `counters` which of them the loop counts. `paces` says what each trip adds to inputs, in a loop that
+        asks for indices before its trips. Locals of positions stay what they are for what runs `once`.
         """
         self.program = program
         self.scheduler = type(outer)(outer.local, count_uses(self.program))
@@ -101,6 +106,10 @@ class Held:
             self.scheduler.ranges.note_below(program.inputs[k], bound)
         for k, counter in counters.items():
             self.scheduler.ranges.note_counter(program.inputs[k], counter)
+        if paces and not outer.local.portable:
+            growing = {program.inputs[k]: pace for k, pace in paces.items()}
+            ranges_here = self.scheduler.ranges
+            ranges_here.steady = Steady(growing, whole_numbers_in(outer), ranges_here.name)
         self.scheduler.held.update(
             [x.buffer for k, x in enumerate(inputs) if isinstance(x, View) and k not in changeable]
         )
@@ -167,6 +176,15 @@ class Held:
         """The arrays that are copied on every trip, with the user's lines."""
         inner = [c for step in self.scheduler.steps if isinstance(step, Special) for c in step.copies]
         return [*self.scheduler.copies, *inner]
+
+
+def whole_numbers_in(scheduler: Scheduler) -> dict[Var, Atom]:
+    """The integers of a Program that have been computed so far, by their names."""
+    found: dict[Var, Atom] = {}
+    for v in scheduler.nodes:
+        if not v.aval.shape and v.aval.dtype == np.int64:
+            found.setdefault(scheduler.ranges.name(v), v)
+    return found
 
 
 def write_decision(writer: Writer, decides: Held, condition: str, body: Held) -> None:

@@ -98,21 +98,31 @@ class Positions:
         low, high = (0, n - 1) if sure else ranges.of(index) or (-n - 1, n)
         place = local.fresh("index")
         nest.body.append(Let(place, "i64({0})", (operand,), i64, 1, source))
-        if not nest.shape and (low < -n or high >= n):
+        unsure = low < -n or high >= n
+        steady = ranges.steady if unsure and not nest.shape else None
+        fresh = (lambda: local.fresh("shift")) if low < 0 else None
+        asked = None if steady is None else steady.ask(index, n, fresh)
+        if asked is not None and asked.shift:
+            raw, place = place, local.fresh("place")
+            nest.body.append(Let(place, "i64({0} + {1})", (raw, asked.shift), i64, 1, source))
+        elif asked is not None:
+            pass
+        elif not nest.shape and unsure:
             flag = View.whole(local.failure_flag(), ())
             raw, place = place, local.fresh("place")
             nest.body.append(Place(place, raw, size, low < 0, flag, source))
-            ranges.note_place(index, n, place, nest.position)
         elif low < 0:
             raw, place = place, local.fresh("index")
             nest.body.append(Let(place, f"select({{0}} < 0, {{0}} + {size}, {{0}})", (raw,), i64, 1, source))
-        if nest.shape and (low < -n or high >= n):
+        if nest.shape and unsure:
             turned, wrong, place = place, local.fresh("outside"), local.fresh("place")
             outside = f"({{0}} < 0) | ({{0}} >= {size})"
             nest.body.append(Let(wrong, outside, (turned,), np.dtype(np.bool_), 1, source))
             nest.body.append(Let(place, "select({0}, 0, {1})", (wrong, turned), i64, 1, source))
             note(scheduler, nest, wrong, source)
         nest.memo[key] = place
+        if not nest.shape:
+            ranges.note_place(index, n, place, nest.position)
         return place
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.compile.emit.interruptible_loops import Turns, flops_of, write_leaving
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.lower.carries import Carry, define_given
-from funcgrad.compile.lower.counted import bound_of_trips, counted_run
+from funcgrad.compile.lower.counted import bound_of_trips, counted_run, paces_in, spans_of
 from funcgrad.compile.lower.held_programs import (
     Given,
     Held,
@@ -116,6 +116,8 @@ class Pass:
         consts: Sequence[Given],
         tapes: Sequence[Tape | Paced],
         row: str,
+        count: str,
+        atoms: Sequence[Atom],
         *,
         first: bool,
     ) -> None:
@@ -124,8 +126,15 @@ class Pass:
         """Locals that are what changes at a steady pace."""
         rows = [self._entry(scheduler, tapes[k], row) for k in sweep.reads]
         self.sweep, self.carry, self.row = sweep, carry, row
-        given = [*carry.given, *rows, *consts]
-        self.held = Held(scheduler, body, given, ranges, range(len(carry.given)))
+        given, around = [*carry.given, *rows, *consts], [*[None] * (len(carry.given) + len(rows)), *atoms]
+        paces = {} if first else paces_in(body, len(carry.given))
+        begin = {k: text for k, text in enumerate(carry.starts) if text is not None and k in paces}
+        steady = dict(self.paced)
+        for k, name in enumerate(rows if not first else (), len(carry.given)):
+            if isinstance(name, str):
+                paces[k] = -steady[name].growth if sweep.reverse else steady[name].growth
+                begin[k] = steady[name].at(f"({count} - 1)" if sweep.reverse else "0")
+        self.held = Held(scheduler, body, given, ranges, range(len(carry.given)), around, paces=paces)
         carried, written = step.results(self.held.program.outputs)
         made = self.writes = [
             (paced_as(body, carry, atom) if first else None) or Tape(scheduler, atom.aval) for atom in written
@@ -135,6 +144,7 @@ class Pass:
             if isinstance(tape, Tape):
                 self.held.store(atom, tape.view.at(row))
         carry.results(scheduler, self.held, carried)
+        self.spans = spans_of(scheduler, self.held, begin)
         self.held.finish()
 
     def _entry(self, scheduler: Scheduler, tape: Tape | Paced, row: str) -> Given:
@@ -196,7 +206,9 @@ def lower_sweeps(scheduler: Scheduler, equation: Equation) -> None:
             tape.end(writer)
 
     views = [view for carry in carries for view in carry.views()]
-    names = [name for carry in carries for name in carry.names()] + ([] if stop is None else [stop])
+    views += [view for each in passes for view in each.spans.views]
+    names = [name for each in passes for name in each.spans.names]
+    names += [name for carry in carries for name in carry.names()] + ([] if stop is None else [stop])
     held = [decides, *[each.held for each in passes]]
     position = special_of(scheduler, "while_sweeps", emit, held, views, names)
     finals = [given for carry in carries for given in carry.finals]
@@ -219,7 +231,21 @@ def passes_of(
         ranges: list[Range | None] = [None] * (sweep.n_carry + len(sweep.reads))
         ranges += [scheduler.ranges.of(x) for x in inputs.consts[k]]
         row = names[min(k, 1)]
-        passes.append(Pass(scheduler, sweep, bodies[k], ranges, carry, consts, tapes, row, first=not k))
+        passes.append(
+            Pass(
+                scheduler,
+                sweep,
+                bodies[k],
+                ranges,
+                carry,
+                consts,
+                tapes,
+                row,
+                names[0],
+                inputs.consts[k],
+                first=not k,
+            )
+        )
         tapes += passes[-1].writes
     return passes
 
@@ -271,7 +297,7 @@ def write_sweep(writer: Writer, each: Pass, count: str, turn: str) -> None:
     """A later sweep over the trips, in either direction."""
     for tape in each.tapes:
         tape.begin(writer, f"({count} + 1)")
-    with counted_run(writer, turn, count, flops_of(each.held.scheduler.steps)):
+    with counted_run(writer, turn, count, flops_of(each.held.scheduler.steps), each.spans.each):
         writer.line(f"{each.row} = {f'{count} - 1 - {turn}' if each.sweep.reverse else turn}")
         for name, paced in each.paced:
             writer.line(f"{name} = {paced.at(each.row)}")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
+from funcgrad.compile.passes.scheduling.steady import Steady
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.ranges import RULES, Range
 from funcgrad.tracing.recorder import writeable_memory
@@ -57,6 +58,8 @@ class Ranges:
         self._counters: dict[Var, Counter] = {}
         self._places: dict[tuple[Var, int], tuple[int, str]] = {}
         """By an index and the size of an axis: from which step on a local holds the position."""
+        self.steady: Steady | None = None
+        """The indices that are asked for before the trips of the loop whose body this is."""
         self._made: dict[Hashable, Var] = {}
         """Whole numbers by how they are made."""
 
@@ -138,6 +141,8 @@ class Ranges:
             twin = self._made.setdefault(key, out)
             if twin is not out:
                 self._names[out] = self.name(twin)
+        if self.steady is not None:
+            self.steady.follow(equation)
         if name in MOVEMENTS or name == "cast":
             self.note(out, self.of(inputs[0]))
         elif name == "searchsorted":
