@@ -216,6 +216,25 @@ class Ragged(NDArrayOperatorsMixin):
                 out = np.where(side.mask(self.ndim, axis), out, self.dtype.type(value))
         return out
 
+    def filled_in_place(self, value: Number) -> Anything:
+        """The elements at their places in whole axes, with a value beside; None where nobody knows these."""
+        out = self.at_their_places
+        for axis, side in enumerate(self.sides):
+            if side is not None and out is not None:
+                out = np.where(between(side, np.shape(out), axis), out, self.dtype.type(value))
+        return out
+
+    @property
+    def is_best_in_place(self) -> bool:
+        """Whether sums are best of whole axes: of what was computed there, and could begin anywhere.
+
+        Of what begins an array, and of what is read for a sum alone, loops end where it does.
+        """
+        return self._placed is not None and all(
+            side is None or (not isinstance(side.start, int) and size < 2 * side.most)
+            for side, size in zip(self.sides, np.shape(self._placed), strict=True)
+        )
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Anything, **options: Anything) -> object:
         if ufunc is np.matmul and method == "__call__" and not options:
             return FUNCTIONS[np.matmul](*inputs)

@@ -90,6 +90,8 @@ def placed_alike(
 
 def reduced(x: Ragged, function: Callable[..., Any], neutral: float, axis: int | None) -> Anything:
     """A reduction, to which elements beyond the part contribute nothing."""
+    if x.is_best_in_place and (axis is None or x.ndim == 1):
+        return function(x.filled_in_place(neutral), axis=axis)
     return without(x, function(x.filled(neutral), axis=axis), axis)
 
 
@@ -179,8 +181,26 @@ def product(a: ArrayLike, b: ArrayLike) -> Anything:
         most = min(inner.most, other.most)
         x, y = x[..., :most], y[:most]
     sides = [*left[:-1], *right[1:]]
-    found = x @ y
-    return Ragged(found, sides) if any(side is not None for side in sides) else found
+    placed = product_in_place(a, b, left, right)
+    if any(side is not None for side in sides):
+        return Ragged(x @ y, sides, placed=placed)
+    return x @ y if placed is None or not is_best_in_place(a, b) else placed
+
+
+def product_in_place(
+    a: ArrayLike, b: ArrayLike, left: Sequence[Side | None], right: Sequence[Side | None]
+) -> Anything | None:
+    """``a @ b`` of elements at their places in whole axes; None where parts begin elsewhere."""
+    x, y = (p.filled_in_place(0) if type(p) is Ragged else p for p in (a, b))
+    if x is None or y is None:
+        return None
+    inner = is_placed_alike(np.shape(x)[-1:], left[-1:], right[:1], np.shape(y)[:1])
+    return x @ y if inner else None
+
+
+def is_best_in_place(*factors: Anything) -> bool:
+    """Whether a product of parts is best of whole axes: one of them was computed there."""
+    return any(type(x) is Ragged and x.is_best_in_place for x in factors)
 
 
 def outer(a: ArrayLike, b: ArrayLike) -> Ragged:
