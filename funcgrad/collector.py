@@ -7,12 +7,19 @@ from types import TracebackType
 
 __all__ = ["CollectorPaused"]
 
+MANY = 10_000
+"""Objects made in a pause that are worth it to be called old when it ends: a millisecond to walk."""
+
+_CAN_FREEZE = hasattr(gc, "freeze")  # as CPython's
+
 
 class CollectorPaused:
     """No garbage collection within: for imports, compilations, and transforms of large Programs.
 
     What these allocate stays alive until they end, so the collector would only walk it again and again: half
     the time of transforming 100,000 equations, a tenth of a first call. Pauses may lie within each other.
+    Where much has been made it is among the old objects when the pause ends: as young ones the next two
+    collections would walk it, a seventh of the first gradient of 100,000 operations.
 
     >>> with CollectorPaused():
     ...     gc.isenabled()
@@ -32,4 +39,8 @@ class CollectorPaused:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._ends:
+            if _CAN_FREEZE and gc.get_count()[0] > MANY and not gc.get_freeze_count():
+                # Joins lists and walks none. What somebody has frozen would not stay so.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
