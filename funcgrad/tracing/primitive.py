@@ -49,7 +49,7 @@ class Fold(NamedTuple):
 
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
 
-FORMS = ("native", "native_form", "fold", "expansion", "exported", "exported_texts")
+FORMS = ("native", "native_form", "fold", "expansion", "exported", "exported_texts", "line_calls")
 """What says how kernels and exported modules compute it."""
 
 MOST_INFERRED = 10_000
@@ -307,6 +307,13 @@ class Primitive:
     def exported_texts(self, operands: Sequence[str]) -> Sequence[str]:
         """`exported`, of these operands."""
         return [text.format(*operands, p=self) for text in self.exported]
+
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        """What exported modules call for it on flat arrays, each on the result of the one before.
+
+        A function of theirs, and its arguments after the operands and the result.
+        """
+        return ()
 
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         """Arithmetic operations, in additions that take the same time; none for what only moves elements."""

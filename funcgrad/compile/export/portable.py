@@ -20,7 +20,7 @@ from funcgrad.compile.export.by_numpy import is_by_numpy, is_sampled, lower_by_n
 from funcgrad.compile.export.calls import CALLED, with_words_of_numpy
 from funcgrad.compile.export.indices import Indexing
 from funcgrad.compile.export.library import is_written_out
-from funcgrad.compile.export.lines import CALLS, lower_lines
+from funcgrad.compile.export.lines import is_of_lines, lower_lines
 from funcgrad.compile.export.mathematics import is_known
 from funcgrad.compile.export.special_functions import is_of_scipy, special_template
 from funcgrad.compile.export.threads import Division, chunked
@@ -183,7 +183,7 @@ class PortableScheduler(Scheduler):
     def written_out(self, equation: Equation) -> None:
         """Schedule one equation of elements; raises NotLowered."""
         primitive = equation.primitive
-        if type(primitive) in CALLS:
+        if is_of_lines(primitive):
             lower_lines(self, equation)
         elif isinstance(primitive, SampledSpecial):
             self.pointwise(equation)

@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays import searching
-from funcgrad.ops.arrays.structure import aval, shape_of, zeros_beside
+from funcgrad.ops.arrays.structure import aval, lines_text, shape_of, zeros_beside
 from funcgrad.ops.reducing.cumulative import check_axis, full_size
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, distinct, edge, fixed, integers, normal
@@ -59,6 +59,9 @@ class Sort(Ordering):
 
     def expression(self, names: Sequence[str], avals: Sequence[Aval]) -> str:
         return f"np.sort({names[0]}, axis={self.axis})"
+
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        return (("sorted_lines", lines_text(out.shape, self.axis)),)
 
     def expansion(self, *inputs: Array) -> Array | None:
         """In kernels: the elements at the positions that sort them."""

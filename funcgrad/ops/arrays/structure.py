@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from funcgrad.ir.program import Atom
 
 
+def lines_text(shape: Shape, axis: int) -> str:
+    """The text that says how the lines along an axis lie in a flat array."""
+    return f"{math.prod(shape[:axis])}, {shape[axis]}, {math.prod(shape[axis + 1 :])}"
+
+
 def aval(x: Array) -> Aval:
     """The aval of a tracer, array or scalar."""
     return x.aval if type(x) is Tracer else aval_of(x)

@@ -90,6 +90,8 @@ class OnLine(Primitive):
     """What the two operations share: positions, their pieces, and points."""
 
     kinds: ClassVar[str] = "fc"
+    on_line: ClassVar[str]
+    """What exported modules call."""
 
     def check(self, positions: Aval, pieces: Aval, points: Aval) -> None:
         """Raise for positions, pieces and points that do not belong together."""
@@ -102,11 +104,15 @@ class OnLine(Primitive):
         if positions.dtype != points.dtype or points.dtype.kind != "f":
             raise DtypeError(f"{self.name}: {positions} and {points} must be of one real dtype")
 
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        return ((self.on_line, f"{given[1].size}, {given[-1].size}"),)
+
 
 class BrokenLine(OnLine):
     """The height of a broken line at positions of which the pieces are given."""
 
     name = "broken_line"
+    on_line = "heights_on_line"
 
     def infer(self, *avals: Aval) -> Aval:
         positions, pieces, points, heights = avals
@@ -204,6 +210,7 @@ class SpreadOnLine(OnLine):
     """For each point the sum of the values at the positions beside it, each shared between its two points."""
 
     name = "spread_on_line"
+    on_line = "spread_on_line"
 
     def infer(self, *avals: Aval) -> Aval:
         values, positions, pieces, points = avals

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
-from funcgrad.ir.avals import Aval
-from funcgrad.ops.arrays.structure import LinearUnary
+from funcgrad.ir.avals import Aval, Shape
+from funcgrad.ops.arrays.structure import LinearUnary, lines_text
 from funcgrad.ops.elementwise.complexes import complex_dtype, real, real_dtype
 from funcgrad.ops.signal import long_fft
 from funcgrad.processors import thread_count
@@ -89,6 +89,15 @@ class Transform(LinearUnary):
     inverse: bool
     norm: str
 
+    def lines_call(self, function: str, shape: Shape, axis: int, rest: str = "") -> tuple[str, str]:
+        """A call along an axis of arrays of this shape: the sign in the exponent, a factor, and the rest."""
+        n, sign, factor = shape[axis], "1" if self.inverse else "-1", "1.0"
+        if self.norm == "ortho":
+            factor = f"1.0 / math.sqrt({n})"
+        elif (self.norm == "backward") == self.inverse:
+            factor = f"1.0 / {n}"
+        return function, f"{lines_text(shape, axis)}, {sign}, {factor}{rest}"
+
     def flops(self, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> float:
         axes = self.params["axes"] if "axes" in self.params else (self.params["axis"],)
         larger = inputs[0] if inputs[0].size > outputs[0].size else outputs[0]
@@ -135,6 +144,10 @@ class FFT(Transform):
             return None
         function = "ifftn" if self.inverse else "fftn"
         return f"np.fft.{function}({names[0]}, axes={self.axes}, norm={self.norm!r})"
+
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        # The last axis first.
+        return [self.lines_call("fourier_lines", out.shape, a) for a in self.axes[::-1]]
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         found = self.bind(cotangent)
@@ -201,6 +214,9 @@ class RealFFT(Transform):
             return None
         function = "ihfft" if self.inverse else "rfft"
         return f"np.fft.{function}({names[0]}, axis={self.axis}, norm={self.norm!r})"
+
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        return (self.lines_call("real_fourier_lines", given[0].shape, self.axis, f", {self.doubled}"),)
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         size = inputs[0].aval.shape[self.axis]
@@ -272,6 +288,9 @@ class HermitianFFT(Transform):
             return None
         function = "irfft" if self.inverse else "hfft"
         return f"np.fft.{function}({names[0]}, {self.size}, axis={self.axis}, norm={self.norm!r})"
+
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        return (self.lines_call("hermitian_fourier_lines", out.shape, self.axis, f", {self.doubled}"),)
 
     def transpose(self, cotangent: Array, *inputs: Array) -> tuple[Any, ...]:
         return (RealFFT(self.axis, self.inverse, self.doubled, self.norm).bind(cotangent),)

@@ -25,6 +25,8 @@ class Sliding(Primitive):
     """What the two share. A concrete class says its length, its values for vectors, and its transposes."""
 
     kinds: ClassVar[str] = "fc"
+    of_rows: ClassVar[str]
+    """What exported modules call for the rows of two stacks."""
 
     def length(self, n: int, m: int) -> int:
         """The length of the result."""
@@ -56,6 +58,10 @@ class Sliding(Primitive):
             out[k] = self.of_vectors(first, second)
         return out.reshape(*x.shape[:-1], -1)
 
+    def line_calls(self, given: Sequence[Aval], out: Aval) -> Sequence[tuple[str, str]]:
+        rows = math.prod(out.shape[:-1])
+        return ((self.of_rows, ", ".join([str(n) for n in (rows, *[a.shape[-1] for a in given])])),)
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         (x, y), (x_dot, y_dot) = primals, tangents
         dot = None if x_dot is None else self.bind(x_dot, y)
@@ -81,6 +87,7 @@ class Convolve(Sliding):
     """``sum_k x[i - k] y[k]`` wherever the two overlap."""
 
     name = "convolve"
+    of_rows = "convolved_rows"
 
     def length(self, n: int, m: int) -> int:
         return n + m - 1
@@ -112,6 +119,7 @@ class Correlate(Sliding):
     """``sum_k x[i + k] y[k]`` where the second vector lies within the first: nothing is conjugated."""
 
     name = "correlate"
+    of_rows = "correlated_rows"
 
     def length(self, n: int, m: int) -> int:
         if m > n:
