@@ -115,13 +115,48 @@ def moved_between_places(x: Any) -> Any:
     return np.sum(np.tanh(table)) + np.sum(y * y) + np.sum(z)
 
 
+def in_order(x: Any) -> Any:
+    s = 0.0
+    for k in range(2, len(x)):
+        part, rest = x[:k], k + np.argmin(np.abs(x[k:] - 0.1))
+        s += x[np.argmax(part)] * k + x[rest] + x[k:].argmax() * x[0] + np.argmax(part > 0.3) * x[1]
+        s += np.median(part) ** 2 * k + np.sort(part)[0] * np.sort(part)[-1] + np.sum(np.sort(part)[1:] ** 2)
+        s += np.median(x[max(0, k - 2) : min(len(x), k + 3)]) + np.count_nonzero(part > 0.0) * x[2]
+    return s
+
+
+def pivots(a: Any) -> Any:
+    a, sign = a[:4].copy(), 1.0
+    for k in range(3):
+        p = k + np.argmax(np.abs(a[k:, k]))
+        if p != k:
+            a[[k, p]] = a[[p, k]]
+            sign = -sign
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return sign * np.prod(np.diag(a))
+
+
+def with_steps(x: Any) -> Any:
+    y, m, s = x.copy(), np.outer(x, x), 0.0
+    for k in range(3, len(x)):
+        y[:k:2] *= 0.99
+        part = y[1:k:3]
+        y[1:k:2] = x[1:k:2]
+        s += part.sum() + part[0] + x[:k:2] @ x[:k:2] + m[k, :k:2].sum() + np.max(m[1:k:3, k])
+        s += np.prod(x[k:0:-1]) + x[k::-1].mean() * x[k::-1][0] + x[:k] @ x[k - 1 :: -1]
+    return s + y @ y
+
+
 CASES = [
     (householder, A),
+    (pivots, A),
     *[
         (f, X)
         for f in (
             *(elements_of_parts, counted_from_the_end, of_either_sign, rotated, moving_windows),
             *(of_functions, bounds_from_a_loop, beside_plain_arrays, moved_between_places),
+            *(in_order, with_steps),
         )
     ],
 ]

@@ -18,13 +18,13 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from funcgrad.errors import ConcretizationError, FuncgradError
 from funcgrad.ir.steps import as_source
+from funcgrad.numpy.picking.stepped import bound_of, without_step
 from funcgrad.ops.arrays.windows import (
     Window,
     difference,
     difference_interval,
     has_traced_bounds,
     interval_of,
-    note_interval,
     numbers_below,
 )
 from funcgrad.source import user_location
@@ -77,20 +77,6 @@ def refused(what: str) -> FuncgradError:
         source=as_source(user_location()),
         remedy="Write the loop over its elements, or use a mask: np.where(np.arange(n) < k, x, 0).",
     ).on_one_path()
-
-
-def bound_of(x: Anything, n: int) -> Anything:
-    """A bound of a slice of an axis of size n, counted from its start, as NumPy counts negative ones."""
-    low, high = interval_of(x)
-    if high < 0:
-        x, low, high = x + n, low + n, high + n
-    elif low < 0:
-        x, low, high = np.where(x < 0, x + n, x), min(low + n, 0), max(high, n - 1)
-    if low < 0:
-        x, low = np.maximum(x, 0), 0
-    if type(x) is Tracer and interval_of(x) != (low, high):
-        note_interval(x, (low, high))
-    return x
 
 
 def side_of(index: slice, n: int) -> Side | None:
@@ -315,7 +301,9 @@ class Ragged(NDArrayOperatorsMixin):
             self._placed = np.where(here, value, self._placed)
 
 
-METHODS = frozenset(["all", "any", "cumsum", "dot", "max", "mean", "min", "prod", "std", "sum", "var"])
+METHODS = frozenset(
+    ["all", "any", "argmax", "argmin", "cumsum", "dot", "max", "mean", "min", "prod", "std", "sum", "var"]
+)
 """Methods that are functions of NumPy's."""
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """Functions of NumPy's that take such parts: entered where they are."""
@@ -497,7 +485,7 @@ READ: list[Callable[[Tracer, tuple[Any, ...]], Any]] = []
 
 def write_part(x: Anything, items: Index, value: ArrayLike) -> None:
     """``x[items] = value`` with slices of traced lengths."""
-    items = items if type(items) is tuple else (items,)
+    x, items = without_step(x, items if type(items) is tuple else (items,))
     if type(value) is Ragged and value.is_part(x, items):
         return  # ``x[:i] += y`` ends by storing the part that it has written
     sides = sides_of(x.aval.shape, items)

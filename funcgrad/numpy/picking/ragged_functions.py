@@ -23,7 +23,8 @@ from funcgrad.numpy.picking.ragged import (
     sides_of,
     within,
 )
-from funcgrad.ops.arrays.windows import difference_interval, numbers_below
+from funcgrad.numpy.picking.stepped import without_step
+from funcgrad.ops.arrays.windows import difference_interval, note_interval, numbers_below
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, ArrayLike, Index
 
@@ -33,6 +34,7 @@ def part_of(x: Tracer, index: Index) -> Ragged | None:
     items = index if type(index) is tuple else (index,)
     if len(items) > x.aval.ndim or x.aval.dtype.kind not in "fc":
         return None
+    x, items = without_step(x, items)
     sides = sides_of(x.aval.shape, items)
     if sides is None:
         return None
@@ -164,6 +166,42 @@ def extreme(x: Ragged, function: Callable[..., Any], neutral: float, axis: int |
     return reduced(x, function, neutral, axis)
 
 
+def place_of_extreme(x: Ragged, function: Callable[..., Any], neutral: float, axis: int | None) -> Anything:
+    """Where the first greatest or least element of a vector is; of no element NumPy raises."""
+    side = checked_vector(x, f"np.{function.__name__}", axis)
+    found = function(x.filled(bool(neutral > 0) if x.dtype.kind == "b" else neutral))
+    note_interval(found, (0, side.most - 1))
+    return found
+
+
+def ordered(x: Ragged, axis: int | None = -1) -> Ragged:
+    """``np.sort`` of a vector: what is beyond is sorted behind it, where NaN is."""
+    checked_vector(x, "np.sort", axis, least=0)
+    return Ragged(Ragged(np.sort(x.filled(np.nan)), x.sides).filled(1), x.sides)
+
+
+def median(x: Ragged, axis: int | None = None) -> Anything:
+    """``np.median`` of a vector: the middle element, or half of the sum of two; NaN where one is NaN."""
+    side = checked_vector(x, "np.median", axis)
+    found = np.sort(x.filled(np.nan))
+    low, high, last = (
+        np.take(found, within(at, side.most))
+        for at in ((side.length - 1) // 2, side.length // 2, side.length - 1)
+    )
+    middle = np.where(side.length % 2 == 1, low, (low + high) / 2)
+    return np.where(np.isnan(last), last, middle)
+
+
+def checked_vector(x: Ragged, name: str, axis: int | None, least: int = 1) -> Side:
+    """The one axis of a vector of real numbers that is known to have so many elements; else refused."""
+    side = x.sides[0]
+    if x.ndim != 1 or side is None or axis not in (None, 0, -1) or x.dtype.kind not in "fb"[: 1 + least]:
+        raise refused(f"{name} of more than one axis, or of other numbers,")
+    if side.least < least:
+        raise refused(f"{name}, where it may be empty,")
+    return side
+
+
 def product(a: ArrayLike, b: ArrayLike) -> Anything:
     """``a @ b``: what is summed over is left out beyond the part."""
     left = list(a.sides) if type(a) is Ragged else [None] * np.ndim(a)
@@ -241,6 +279,11 @@ FUNCTIONS.update(
         np.min: lambda a, axis=None: extreme(a, np.min, math.inf, axis),
         np.amax: lambda a, axis=None: extreme(a, np.max, -math.inf, axis),
         np.amin: lambda a, axis=None: extreme(a, np.min, math.inf, axis),
+        np.argmax: lambda a, axis=None: place_of_extreme(a, np.argmax, -math.inf, axis),
+        np.argmin: lambda a, axis=None: place_of_extreme(a, np.argmin, math.inf, axis),
+        np.sort: ordered,
+        np.median: median,
+        np.count_nonzero: lambda a, axis=None: reduced(a != 0, np.sum, 0, axis),
         np.mean: mean,
         np.var: variance,
         np.std: lambda a, axis=None: np.sqrt(variance(a, axis)),
