@@ -78,3 +78,21 @@ def test_under_vmap_one_example_that_fails_raises_what_it_raises() -> None:
 def test_where_nothing_tests_it_the_error_says_so() -> None:
     with pytest.raises(fg.errors.TracedBranchError, match="under vmap"):
         fg.jit(fg.vmap(root)).program(np.ones(3))
+
+
+def test_every_operand_before_an_element_guards_it() -> None:
+    def neighbours(h: Any) -> Any:
+        (n, m), s = h.shape, 0.0
+        for i in range(n):
+            for j in range(m):
+                for a, b in ((i + 1, j), (i, j - 1), (i, j + 1), (i + 1, j + 1)):
+                    if 0 <= a < n and 0 <= b < m and h[a, b] > 0.5:
+                        s += h[i, j]
+                if i + 1 >= n or j + 1 >= m or h[i + 1, j + 1] > 0.5:
+                    s += h[i, j] ** 2
+                s += h[i, j] if i + 1 < n and j > 0 and h[i + 1, j] > 0.2 else 0.0
+        return s
+
+    h = np.random.default_rng(0).uniform(0.1, 1.0, (4, 5))
+    np.testing.assert_allclose(fg.jit(neighbours)(h), neighbours(h), rtol=1e-12)
+    np.testing.assert_allclose(fg.jit(fg.grad(neighbours))(h), fg.grad(neighbours)(h), rtol=1e-12)

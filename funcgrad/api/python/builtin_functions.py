@@ -76,10 +76,9 @@ def is_truth(x: object) -> bool:
 
 def is_plain(function: Callable[[], Any]) -> bool:
     """Whether an operand of ``and`` only compares numbers, so that it may be computed in any case."""
-    cells = [x.cell_contents for x in function.__closure__ or () if callable(x.cell_contents)]
-    cells += [
-        f for x in function.__closure__ or () if isinstance(x.cell_contents, tuple) for f in x.cell_contents
-    ]
+    held = [x.cell_contents for x in function.__closure__ or ()]
+    cells = [x for x in held if callable(x)]
+    cells += [f for x in held if isinstance(x, tuple | list) for f in x]
     codes = [x.__code__ for x in cells if hasattr(x, "__code__")]
     return not any(asks_for_more(code) for code in (function.__code__, *codes))
 
