@@ -141,12 +141,19 @@ def number_of(x: Tracer, what: str, frame: FrameType) -> Array:
 
     Raises TracerAssignmentError where it would be stored away, and ConcretizationError elsewhere.
     """
-    if is_constant(x) or refusals.asks_for_control(frame) or (formats(frame) and not read_back(frame)):
+    if is_constant(x) or refusals.asks_for_control(frame) or shows(frame):
         return x._needed_by(what)
     if use_in(frame, x) is Use.STORED or keeps(frame):
         raise refusals.assigned_into_array("this assignment")
     refusals.refuse_inside_packages(x, False, frame)
     raise refusals.value_taken(x, what, frame)
+
+
+def shows(frame: FrameType) -> bool:
+    """Whether a ``%`` makes text to be seen: not such as is read back, nor NumPy's in a file of numbers."""
+    code = frame.f_code
+    writes_file = code.co_name == "savetxt" and code.co_filename.startswith(refusals.NUMPY_FOLDER)
+    return formats(frame) and not writes_file and not read_back(frame)
 
 
 @noted

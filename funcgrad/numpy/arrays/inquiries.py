@@ -18,6 +18,7 @@ from funcgrad.numpy.picking.indexing import known_mask
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.arrays.indexing import Chosen, Gather
 from funcgrad.ops.arrays.structure import aval, cast, shape_of
+from funcgrad.tracing.conversion import Digits
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Anything, Array, ArrayLike, AxisLike, DTypeLike, Index, Option, UfuncOption
@@ -133,7 +134,7 @@ def base_of(x: Tracer) -> Tracer:
 def _printing(function: Callable[..., str]) -> None:
     @implements(function)
     def printed(a: ArrayLike, *args: Option, **kwargs: Option) -> str:
-        return function(np.asarray(a.concrete()), *args, **kwargs) if a.has_value() else repr(a)
+        return Digits(function(np.asarray(a.concrete()), *args, **kwargs)) if a.has_value() else repr(a)
 
 
 for _function in (np.array_repr, np.array_str, np.array2string):
