@@ -38,6 +38,19 @@ def of_floats(x: Any) -> Any:
     return sum((y**2).sum() for y in map(as_floats, (x[:1], x[1:])))
 
 
+def drawn_and_written(x: Any) -> Any:
+    w = np.random.default_rng(3).normal(size=3)
+    w += x**2
+    w[0] *= x[1]
+    return np.sum(w**2)
+
+
+def broadcast(x: Any) -> Any:
+    both = np.broadcast(x[:2], x[1:, None])
+    assert (both.shape, both.ndim, both.size, both.numiter) == ((2, 2), 2, 4, 2)
+    return np.ones(both.shape).sum() * sum(a * b**2 for a, b in both)
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "map np.asanyarray": converted,
     "map np.zeros": written,
@@ -49,6 +62,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "sorted": lambda x: sorted(x, key=math.sin)[0] ** 2,
     "fromiter": lambda x: np.fromiter(map(math.sqrt, x), float).sum(),
     "vectorize": lambda x: np.vectorize(math.sin)(x).sum(),
+    "broadcast": broadcast,
+    "drawn": drawn_and_written,
     "from_dlpack": lambda x: (np.from_dlpack(x, device="cpu") ** 2).sum(),
     "remainder": lambda x: math.remainder(7.3 * x[0], x[1]) * x[2],
 }

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import funcgrad as fg
 from funcgrad import errors
@@ -163,6 +164,32 @@ GENERATOR = (k for k in range(100))
 def test_what_another_call_would_find_changed_is_refused(read: Callable[[], Any]) -> None:
     with pytest.raises(errors.ConcretizationError, match=r"(?s)argument"):
         fg.jit(lambda x: x * read())(np.ones(3))
+
+
+class Drawing:
+    """As classes of packages are: a generator is made at once, and drawn from if somebody asks."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.rng = np.random.Generator(np.random.PCG64(seed))
+
+    def square(self, x: Any) -> Any:
+        return np.sum(x**2)
+
+
+def test_generators_of_no_seed_may_be_made_and_not_drawn_from() -> None:
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(fg.jit(fg.grad(lambda x: Drawing().square(x)))(x), 2.0 * x)
+    seeded = fg.jit(lambda x: x * Drawing(3).rng.normal())
+    np.testing.assert_array_equal(seeded(x), x * Drawing(3).rng.normal())
+    for draw in (
+        lambda: 2.0 * Drawing().rng.normal(),
+        lambda: np.random.default_rng(Drawing().rng).random(),
+        lambda: np.random.Generator(Drawing().rng.bit_generator).random(),
+        lambda: np.random.default_rng(np.random.SeedSequence()).random(),
+        lambda: scipy.stats.norm.rvs(random_state=Drawing().rng),
+    ):
+        with pytest.raises(errors.ConcretizationError, match=r"no seed|the system"):
+            fg.jit(lambda x, draw=draw: x * draw())(x)
 
 
 def test_draws_of_libraries_are_refused() -> None:

@@ -24,7 +24,7 @@ NEVER = HAVE_RULES | {
 }
 """Packages that are never taken in by themselves: NumPy's kin, and those with arrays of their own."""
 
-OF_KINDS = (TypeError, ValueError, AttributeError, AssertionError, NotImplementedError)
+OF_KINDS = (TypeError, ValueError, AttributeError, AssertionError, RuntimeError)
 """What packages raise that ask for the type of their arguments."""
 
 _TIMES: Counter[str] = Counter()

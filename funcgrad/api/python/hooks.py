@@ -49,7 +49,7 @@ from funcgrad.api.python.guarded.kept import (
     refuse_going_on,
 )
 from funcgrad.api.python.guarded.said import saying
-from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, check_seeded, note_generator
+from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, is_unseeded, note_generator
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.parts import ChangesParts
@@ -71,6 +71,7 @@ _BOUND = frozenset({BuiltinMethodType, type(re.compile("").match), MethodType, M
 _PYTHONS = frozenset({BuiltinMethodType, type})
 _UNBOUND = frozenset({WrapperDescriptorType, MethodDescriptorType})
 _COMPILED = type(np.random.default_rng)
+_SEEDED = (*GENERATORS, np.random.SeedSequence)
 _LOOKING = (print, isinstance, type, id, iter, hash, repr, str)
 """Functions that leave an iterator where it is."""
 _ADVANCING = frozenset({"__next__", "send", "throw", "read", "readline", "readlines", "readinto"})
@@ -248,13 +249,13 @@ class Hooks(KeepsNotes, ChangesParts):
         if found is not None:
             return found
         make = INSIDE.instead_of(function) or constructed(function, self.recordable, noted)
-        if current_block() is None and not issubclass(function, (*GENERATORS, Iterator)):
+        if current_block() is None and not issubclass(function, (*_SEEDED, Iterator)):
             return make
 
         def made(*args: Tree, **kwargs: Tree) -> Anything:
-            if issubclass(function, GENERATORS):
-                check_seeded(function, args, kwargs)
-            return noted(note_generator(make(*args, **kwargs)))
+            found = make(*args, **kwargs)
+            unseeded = issubclass(function, _SEEDED) and is_unseeded(function, args, kwargs)
+            return note_generator(found, unseeded)
 
         return made
 

@@ -198,7 +198,7 @@ def may_matter(value: object) -> bool:
     if isinstance(value, functools.partial):
         return may_matter(value.func)
     if isinstance(value, MethodType):
-        return may_matter(value.__func__)
+        return may_matter(value.__func__) or INSIDE.matters(value)
     if isinstance(value, FunctionType) and is_users(value.__code__):
         return True
     if isinstance(value, FunctionType) and (value.__module__ or "").startswith("funcgrad."):

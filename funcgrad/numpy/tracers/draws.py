@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, plain
+from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, opened, plain
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, Number, Result, ShapeLike
@@ -76,24 +76,38 @@ DRAWN: dict[str, Callable[..., Any]] = {
 """By the name of the method, how it is drawn with traced parameters."""
 
 
+STANDARD = frozenset(["rand", "randn", "random", "random_sample", "standard_exponential", "standard_normal"])
+"""Methods that draw from laws without parameters."""
+
+
 def is_generator(x: object) -> bool:
     """Whether it draws random numbers as NumPy does: while `numpy.random` is not imported nothing does."""
     found = modules.get("numpy.random")
     return found is not None and isinstance(x, found.Generator | found.RandomState)
 
 
+def is_draw(method: MethodType) -> bool:
+    """Whether it is a method that draws floating-point numbers."""
+    name = getattr(method, "__name__", "")
+    return (name in DRAWN or name in STANDARD) and is_generator(method.__self__)
+
+
 def drawing(method: MethodType) -> Draw | None:
-    """What is called instead of a method of a generator's; None where it is called as it is."""
+    """What is called instead of a method of a generator's; None where it is called as it is.
+
+    Arrays of floating-point numbers that are drawn can be written into, as those of constructors.
+    """
     ours = DRAWN.get(method.__name__)
     if method.__name__ == "shuffle":
         return shuffling(method)
-    if ours is None or not is_generator(method.__self__):
+    if not is_draw(method):
         return None
 
     def draw(*args: ArrayLike, **kwargs: ArrayLike) -> Result:
-        if has_traced(args) or has_traced(tuple(kwargs.values())):
+        if ours is not None and (has_traced(args) or has_traced(tuple(kwargs.values()))):
             return ours(method.__self__, *args, **kwargs)
-        return method(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
+        made = method(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
+        return opened(made) if type(made) is np.ndarray and kwargs.get("out") is None else made
 
     return draw
 

@@ -7,8 +7,9 @@ trace, and in code of other packages, everything is as it was.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -43,6 +44,7 @@ from funcgrad.numpy.tracers.open_arrays import (
 from funcgrad.scipy.adopted import adopted_function
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.constants import comes_of_inputs, is_constant
+from funcgrad.tracing.conversion import elements_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.refusals import counterpart, named_in_scipy, refused_by_scipy
@@ -101,6 +103,40 @@ def whole(kind: type) -> Function:
     return convert
 
 
+class Broadcast:
+    """``np.broadcast`` of traced arrays: their shape at once, and their elements when they are asked for."""
+
+    def __init__(self, *args: ArrayLike) -> None:
+        self._args = args
+        self._whole: Any = None
+        self.shape = np.broadcast_shapes(*[np.shape(x) for x in args])
+        self.ndim = self.nd = len(self.shape)
+        self.size = math.prod(self.shape)
+        self.numiter = len(args)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        return tuple(next(self._of_elements))
+
+    @property
+    def _of_elements(self) -> Anything:
+        if self._whole is None:
+            self._whole = np.broadcast(*[elements_of(x) if type(x) is Tracer else x for x in self._args])
+        return self._whole
+
+    def __getattr__(self, name: str) -> Anything:
+        if name not in ("index", "iters", "reset"):
+            raise AttributeError(f"'numpy.broadcast' object has no attribute {name!r}")
+        return getattr(self._of_elements, name)
+
+
+def broadcast(*args: ArrayLike) -> Anything:
+    """``np.broadcast``"""
+    return Broadcast(*args) if has_traced(args) else np.broadcast(*plain(args))
+
+
 def from_dlpack(x: ArrayLike, /, **options: Anything) -> Array:
     """``np.from_dlpack``, which gives what is traced as it is: no other library gets its memory."""
     if not isinstance(x, Tracer | OpenArray):
@@ -112,6 +148,7 @@ def from_dlpack(x: ArrayLike, /, **options: Anything) -> Array:
 ASKED: dict[Any, Function] = {
     np.isscalar: is_scalar,
     np.nditer: iterating,
+    np.broadcast: broadcast,
     np.from_dlpack: from_dlpack,
     **RAISING,
     **{kind: whole(kind) for kind in WHOLE},

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
 from funcgrad.numpy.dispatch import FUNCTIONS, deferred, implementation_of
+from funcgrad.numpy.tracers.draws import is_draw
 from funcgrad.numpy.tracers.floating_errors import RAISING, decorated
 from funcgrad.source import installed_package
 
@@ -38,7 +39,7 @@ CONVERTED = frozenset(
 WHOLE = frozenset([np.bool_, *(np.dtype(code).type for code in "bBhHiIlLqQ")])
 """Types of whole numbers and truth values, which keep no derivative."""
 
-ASKED = frozenset([np.isscalar, np.nditer, np.from_dlpack, *RAISING, *WHOLE])
+ASKED = frozenset([np.isscalar, np.nditer, np.broadcast, np.from_dlpack, *RAISING, *WHOLE])
 """Functions that ask what something is, or what is to be done about errors."""
 
 
@@ -49,7 +50,7 @@ def matters(function: object) -> bool:
             return True
     except TypeError:  # it has no hash, so it is none of them
         return False
-    if decorated(function):
+    if decorated(function) or (type(function) is MethodType and is_draw(function)):
         return True
     if isinstance(function, np.ufunc) or is_numpys(function):
         return function not in OF_SEVERAL and (

@@ -61,7 +61,7 @@ class Kept:
             "_whole",
             "_stood",
         ),
-        *("clock", "filled", "iterators"),
+        *("clock", "filled", "iterators", "unseeded"),
     )
 
     def __init__(self, outer: Kept | None) -> None:
@@ -71,6 +71,8 @@ class Kept:
         self._parts: dict[int, tuple[Any, Any]] = {}
         self._whole: dict[int, Any] = {}
         self._watched: dict[int, Watched] = {}
+        self.unseeded = set[int]()
+        """Generators that the function makes of no seed, by identity; they are watched."""
         self._visited: dict[int, Any] = {}
         self._looking: list[Watched] = []
         self._line: Any = None
@@ -168,6 +170,8 @@ class Kept:
         before = [one for one in self._watched.values() if one.moved()]
         if not states and not before and not self._parts and not self.clock:
             return
+        if any(id(one.x) in self.unseeded for one in before):
+            raise self._drawn(name)
         spelled = [x for state in states for x in state.moved()]
         parts = dict(self._parts)
         left = [Watched(one.x) for one in before]
@@ -264,8 +268,8 @@ class Kept:
     @staticmethod
     def _drawn(name: str) -> FuncgradError:
         return ConcretizationError(
-            f"{name} draws from a generator of random numbers that was made outside of it, and is recorded "
-            "once: every call would see the numbers of the first",
+            f"{name} draws from a generator of random numbers that was made outside of it, or from no seed, "
+            "and is recorded once: every call would see the numbers of the first",
             source=here(),
             remedy=DRAWN_OUTSIDE,
         )
@@ -319,6 +323,14 @@ def note_called(function: object) -> None:
             if is_ours(plain) and isinstance(x, FunctionType | MethodType) and id(x) not in seen:
                 seen.add(id(x))
                 waiting.append(x)  # a body of the user's in a function of ours
+
+
+def watch_from_now(x: object) -> None:
+    """Have a generator that was made from no seed watched as one from outside."""
+    kept = _KEPT.get()
+    for one in () if kept is None else kept.around():
+        one.watch([x])
+        one.unseeded.add(id(x))
 
 
 def note_reachable(function: object) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.recording import note_made, refuse_change
 from funcgrad.api.python.guarded.guards import current_guards, made_while_recording, note_made_while_recording
-from funcgrad.api.python.guarded.kept import DRAWN_OUTSIDE, note_clock, note_seeded
+from funcgrad.api.python.guarded.kept import DRAWN_OUTSIDE, note_clock, note_own, note_seeded, watch_from_now
 from funcgrad.api.python.guarded.watched import GENERATORS
 from funcgrad.errors import ConcretizationError
 from funcgrad.types import Anything
@@ -46,8 +46,8 @@ def check_draw(function: Anything) -> None:
         note_seeded(owner)
     if not made_while_recording(owner):
         raise ConcretizationError(
-            f"{name}() draws from a generator that was made outside of this function, and recorded it is "
-            "called once: every call would see the numbers of the first",
+            f"{name}() draws from a generator that was made outside of this function, or from no seed, and "
+            "recorded it is called once: every call would see the numbers of the first",
             source=here(),
             remedy=DRAWN_OUTSIDE,
         )
@@ -94,11 +94,19 @@ def check_read(function: object) -> None:
         )
 
 
-def check_seeded(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise ConcretizationError where a function under `jit` makes a generator from no seed."""
-    given = any(x is not None for x in (*args, *kwargs.values()))
-    if current_guards() is not None and (issubclass(kind, random.SystemRandom) or not given):
+def is_unseeded(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a function under `jit` makes a generator that may not be drawn from: its seed is nobody's.
+
+    Nor may one that shares the numbers of such a generator. Raises ConcretizationError for sequences of seeds
+    from nothing, whose numbers are there to be read.
+    """
+    if current_guards() is None:
+        return False
+    given = [x for x in (*args, *kwargs.values()) if x is not None]
+    if not given and issubclass(kind, np.random.SeedSequence):
         raise unseeded(f"{kind.__name__}()")
+    shared = any(isinstance(x, GENERATORS) and not made_while_recording(x) for x in given)
+    return not given or shared or issubclass(kind, random.SystemRandom)
 
 
 def unseeded(what: str) -> ConcretizationError:
@@ -113,9 +121,10 @@ def unseeded(what: str) -> ConcretizationError:
 
 def make_generator(*args: Anything, **kwargs: Anything) -> object:
     """``np.random.default_rng``, which makes a generator that may then be drawn from."""
-    check_seeded(np.random.Generator, args, kwargs)
     found = np.random.default_rng(*args, **kwargs)
-    return found if any(x is found for x in args) else note_made(note_generator(found))
+    if any(x is found for x in args):
+        return found
+    return note_generator(found, is_unseeded(np.random.Generator, args, kwargs))
 
 
 def seed(seed: Anything = None) -> None:
@@ -131,8 +140,14 @@ INSTEAD: dict[Any, Callable[..., Any]] = {np.random.default_rng: make_generator,
 """Functions that make or seed generators, and what is called instead of them."""
 
 
-def note_generator(x: object) -> object:
-    """Remember that `x` was made by the function which is being compiled, if it draws random numbers."""
+def note_generator(x: object, unseeded: bool) -> object:
+    """Remember that `x` was made by the function which is being compiled, if it draws random numbers.
+
+    One that is `unseeded` counts as made outside.
+    """
+    if unseeded:
+        watch_from_now(x)
+        return x
     if isinstance(x, GENERATORS):
         note_made_while_recording(x)
-    return x
+    return note_made(note_own(x))
