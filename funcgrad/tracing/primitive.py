@@ -49,7 +49,16 @@ class Fold(NamedTuple):
 
 MANDATORY = ("infer", "evaluate", "jvp", "batch", "samples")
 
-FORMS = ("native", "native_form", "fold", "expansion", "exported", "exported_texts", "line_calls")
+FORMS = (
+    "native",
+    "native_form",
+    "fold",
+    "passes_on",
+    "expansion",
+    "exported",
+    "exported_texts",
+    "line_calls",
+)
 """What says how kernels and exported modules compute it."""
 
 MOST_INFERRED = 10_000
@@ -121,6 +130,8 @@ class Primitive:
     """How many additions an element takes the time of, roughly."""
     fold: ClassVar[Fold | None] = None
     """How elements along axes are combined, for kernels to make loops of: `funcgrad.ops.reducing.folds`."""
+    passes_on: ClassVar[bool] = False
+    """Whether the result is the operand itself, which kernels then read in its place."""
     exported: ClassVar[tuple[str, ...]] = ()
     """What exported modules call for what kernels have no text for: the results, or one text of a tuple.
 

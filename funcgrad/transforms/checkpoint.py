@@ -34,6 +34,7 @@ class Barrier(Primitive):
 
     name = "barrier"
     aliases = True
+    passes_on = True
     pure = False
 
     def infer(self, *avals: Aval) -> Aval:

@@ -14,7 +14,7 @@ from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Equation
 from funcgrad.ops.reducing.cumulative import Cumulative, LinearRecurrence
 from funcgrad.ops.reducing.folds import PROD, SUM
-from funcgrad.ops.reducing.reductions import ArgMax, ArgMin, ProductOfOthers
+from funcgrad.ops.reducing.reductions import ArgExtreme, ProductOfOthers
 from funcgrad.ops.signal.all_pole import AllPole
 
 MOST_DELAYS = 32
@@ -174,14 +174,14 @@ def lower_product_of_others(scheduler: Scheduler, equation: Equation) -> None:
     scheduler.define_view(out, target, position)
 
 
-@lowers(ArgMax, ArgMin)
+@lowers(ArgExtreme)
 def lower_extreme_position(scheduler: Scheduler, equation: Equation) -> None:
     """Where the first extreme is; a NaN counts as one."""
     (x,), (out,) = equation.inputs, equation.outputs
     dtype, axis = x.aval.dtype, equation.primitive.axis
     if dtype.kind == "c" or dtype.char in "egG":
         raise NotLowered(f"{equation.primitive.name} of {dtype} has no native form")
-    symbol = ">" if isinstance(equation.primitive, ArgMax) else "<"
+    symbol = equation.primitive.better
     source = scheduler.stored(x)
     target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
     shape = x.aval.shape

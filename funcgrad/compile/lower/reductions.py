@@ -12,8 +12,7 @@ from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
 from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.ir.program import Equation
 from funcgrad.ops.arrays.structure import Cast, Reduction
-from funcgrad.ops.elementwise.identity import StopGradient
-from funcgrad.transforms.checkpoint import Barrier, Named
+from funcgrad.tracing.primitive import Primitive
 from funcgrad.types import AnyPrimitive
 
 
@@ -57,7 +56,7 @@ def lower_reduction(scheduler: Scheduler, equation: Equation) -> None:
     scheduler.reduction(out, x, primitive.axes, primitive.fold, equation.source)
 
 
-@lowers(StopGradient, Barrier, Named)
+@lowers(Primitive)
 def lower_identity(scheduler: Scheduler, equation: Equation) -> None:
-    """The value itself."""
+    """The value itself, of rows that pass it on."""
     scheduler.alias(equation.outputs[0], equation.inputs[0])

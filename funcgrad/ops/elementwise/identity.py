@@ -20,6 +20,7 @@ class StopGradient(Primitive):
 
     name = "stop_gradient"
     aliases = True
+    passes_on = True
     severs = True
 
     def __call__(self, x: Array) -> Array:

@@ -303,6 +303,8 @@ class ArgExtreme(Primitive):
 
     parameters = ("axis",)
     function: ClassVar[Any] = None
+    better: ClassVar[str] = ""
+    """The comparison, in words of kernels, by which an element takes the place of the best one before it."""
     axis: int
 
     def infer(self, *avals: Aval) -> Aval:
@@ -350,6 +352,7 @@ class ArgMax(ArgExtreme):
 
     name = "argmax"
     function = staticmethod(np.argmax)
+    better = ">"
 
 
 class ArgMin(ArgExtreme):
@@ -357,6 +360,7 @@ class ArgMin(ArgExtreme):
 
     name = "argmin"
     function = staticmethod(np.argmin)
+    better = "<"
 
 
 def axes_last(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -11,6 +11,8 @@ from funcgrad.ops.arrays.structure import Reduction
 from funcgrad.ops.random.draws import InOrder
 from funcgrad.ops.random.random_words import RandomUniform
 from funcgrad.ops.reducing.cumulative import Cumulative
+from funcgrad.ops.reducing.reductions import ArgExtreme
+from funcgrad.tracing.primitive import Primitive
 from funcgrad.types import AnyPrimitive
 
 if TYPE_CHECKING:
@@ -26,7 +28,14 @@ Lowering = Callable[["Scheduler", Equation], None]
 LOWERINGS: dict[type, Lowering] = {}
 """How primitives are scheduled that are neither movements nor written as one expression."""
 
-FAMILIES = {Reduction: "fold", Cumulative: "fold", RandomUniform: "by_loops", InOrder: "numpys_loop"}
+FAMILIES: dict[type, str] = {
+    Reduction: "fold",
+    Cumulative: "fold",
+    ArgExtreme: "better",
+    RandomUniform: "by_loops",
+    InOrder: "numpys_loop",
+    Primitive: "passes_on",
+}
 """Families, and the field of a row that says that its lowering is its family's."""
 
 
