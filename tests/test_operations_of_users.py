@@ -323,3 +323,29 @@ def test_an_expansion_of_another_type_is_refused() -> None:
 
     with pytest.raises(ProgramError, match=r"the expansion of counted_of_a_user gives f64\[3\], and `infer`"):
         compiled(fg.make_program(Counted().bind)(X))
+
+
+def test_a_row_says_what_an_exported_module_calls() -> None:
+    class Steps(Unary):
+        """The distance to the next number, for which a user has no text of kernels."""
+
+        name = "steps_of_a_user"
+        kinds = "f"
+        exported = ("np.spacing({0})",)
+        samples = softsign_of_a_user.samples
+
+        def evaluate(self, *values: Any) -> Any:
+            return np.spacing(*values)
+
+        def derivative(self, x: Any, out: Any) -> None:
+            return None
+
+    def twice(x: Any) -> Any:
+        return 2.0 * Steps().bind(x)
+
+    text = fg.export(twice, engine="numpy")(X).text
+    assert "np.spacing(x[" in text, text
+    module: dict[str, Any] = {"__name__": "exported"}
+    exec(text, module)
+    np.testing.assert_array_equal(module["twice"](X), 2.0 * np.spacing(X))
+    assert "np.spacing(x[" in fg.export(twice)(X).text
