@@ -30,12 +30,13 @@ from funcgrad.tracing.recorded import NO_VALUE
 from funcgrad.tracing.recorder import Recorder, located, note_derivative, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.replay import inline
-from funcgrad.transforms.resume import resume_program
 from funcgrad.transforms.reverse import gradient_of_record
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.transforms.transpose import gradient_program
 from funcgrad.types import Anything, Array, Result, Tree
 
+# Where values were asked for while recording.
+resume = Later("funcgrad.transforms.resume")
 # Where a call ends in an error.
 swallowed = Later("funcgrad.tracing.swallowed")
 
@@ -200,7 +201,7 @@ class Traced:
         Values evaluated while recording become inputs after those of the recorded Program.
         """
         if self._known:
-            program = resume_program(program, self.recorder, self.n_inputs, self._known)
+            program = resume.resume_program(program, self.recorder, self.n_inputs, self._known)
         return simplify_program(program)
 
 

@@ -8,9 +8,12 @@ from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from funcgrad.api.calling.again import is_final
-from funcgrad.api.calling.pickling import name_for_pickle
+from funcgrad.later import Later
 from funcgrad.tracing.python.owners import take_in_package_of
 from funcgrad.types import Anything, Tree
+
+# Who pickles asks.
+pickling = Later("funcgrad.api.calling.pickling")
 
 Function = Callable[..., Any]
 P = ParamSpec("P")
@@ -63,7 +66,7 @@ class TransformedFunction(Generic[P, R]):
         transform, args, kwargs = self._made_by
         name = getattr(args[0], "__qualname__", "")
         # Used as a decorator, the transformed function is what its module knows by this name.
-        found = name_for_pickle(self, getattr(args[0], "__module__", ""), name)
+        found = pickling.name_for_pickle(self, getattr(args[0], "__module__", ""), name)
         return (_remade, (transform, args, kwargs)) if found is None else found
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from funcgrad.errors import DtypeError
 from funcgrad.ir.steps import as_source
+from funcgrad.later import Later
 from funcgrad.numpy.arrays.shapes import as_array, atleast_1d, ravel
 from funcgrad.numpy.arrays.views import diagonal
 from funcgrad.numpy.dispatch import implements
-from funcgrad.numpy.picking.counted import repeated
 from funcgrad.numpy.reducing.axes import normalized_axis, refused
 from funcgrad.ops.arrays.indexing import Gather
 from funcgrad.ops.arrays.movement import concatenate as concatenated
@@ -27,6 +27,9 @@ from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, AxisLike, Number, ShapeLike
+
+# Asked with `size` or `total_repeat_length`, mostly under `jit`.
+counted = Later("funcgrad.numpy.picking.counted")
 
 __all__ = ["diag", "diagflat", "repeat", "resize", "roll", "tile", "tril", "triu"]
 
@@ -51,7 +54,7 @@ def repeat(
     axis = normalized_axis(axis, len(shape_of(x)))
     shape = shape_of(x)
     if total_repeat_length is not None:
-        return repeated(x, repeats, axis, total_repeat_length)
+        return counted.repeated(x, repeats, axis, total_repeat_length)
     counts = np.asarray(repeats)
     if counts.size != 1:
         if counts.shape != (shape[axis],):

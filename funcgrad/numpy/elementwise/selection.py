@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
+from funcgrad.later import Later
 from funcgrad.numpy.dispatch import FUNCTIONS, implements, unsupported
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, loop_dtypes, own, untraced
-from funcgrad.numpy.picking.counted import positions
 from funcgrad.ops.arrays.structure import aval, cast, reshape
 from funcgrad.ops.elementwise import comparison, complexes, floats, selection
 from funcgrad.ops.reducing import extremes
@@ -20,6 +20,9 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, UfuncOption
+
+# Asked with `size` or `total_repeat_length`, mostly under `jit`.
+counted = Later("funcgrad.numpy.picking.counted")
 
 __all__ = [
     "clip",
@@ -104,7 +107,7 @@ def where(
     if x is None or y is None:
         if x is not None or y is not None:
             raise ValueError("where takes either both or neither of x and y")
-        return nonzero_of(condition) if size is None else positions(condition, size, fill_value)
+        return nonzero_of(condition) if size is None else counted.positions(condition, size, fill_value)
     if size is not None:
         raise ValueError("size of where is for a condition alone")
     mask = condition if type(condition) is Tracer else asoperand(condition)

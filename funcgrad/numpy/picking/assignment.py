@@ -14,9 +14,9 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, FuncgradError, ShapeError
 from funcgrad.ir.avals import Shape
+from funcgrad.later import Later
 from funcgrad.numpy.arrays.memory import distinct
 from funcgrad.numpy.dispatch import unsupported
-from funcgrad.numpy.picking import modes
 from funcgrad.numpy.picking.indexing import getitem, has_traced_lengths, plan_of
 from funcgrad.numpy.picking.plans import BasicPlan, Plan, basic_key, basic_plan
 from funcgrad.numpy.picking.ragged import Ragged, write_part
@@ -31,6 +31,9 @@ from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.recorder import located
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Array, ArrayLike, Arrays, Index
+
+# For `x.at[i]` with a mode.
+modes = Later("funcgrad.numpy.picking.modes")
 
 # -- y[index] = v ---------------------------------------------------------------------------------------
 
@@ -307,7 +310,7 @@ class AtIndex:
     mul = multiply
 
     def _entries(self, name: str, mode: str) -> list[Any]:
-        entries = modes.entries_of(self._index, self._x.aval.shape)
+        entries: list[Any] | None = modes.entries_of(self._index, self._x.aval.shape)
         if entries is None:
             raise unsupported(f"x.at[...].{name} with mode={mode!r} at masks and new axes")
         return entries

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import DtypeError
+from funcgrad.later import Later
 from funcgrad.numpy.arrays.copies import array
 from funcgrad.numpy.arrays.joining import concatenate
 from funcgrad.numpy.arrays.movement import take_along
 from funcgrad.numpy.arrays.shapes import as_array, atleast_1d, reshaped
 from funcgrad.numpy.arrays.views import broadcast_to, moveaxis
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.picking import counted
 from funcgrad.numpy.picking.assignment import setitem
 from funcgrad.numpy.picking.indexing import check_bounds, getitem, known_mask
-from funcgrad.numpy.picking.modes import filling, from_start
 from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.arrays.structure import Reshape, aval, cast, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import add, mul
@@ -34,6 +33,11 @@ from funcgrad.tracing.lists import holds_tracer
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Anything, Array, ArrayLike, Option, ShapeLike
+
+# Asked with `size` or `total_repeat_length`, mostly under `jit`.
+counted = Later("funcgrad.numpy.picking.counted")
+# For `take` with a mode.
+modes = Later("funcgrad.numpy.picking.modes")
 
 __all__ = [
     "argwhere",
@@ -93,9 +97,9 @@ def take(
     elif mode == "clip":
         positions = np.clip(positions, 0, n - 1)
     elif mode == "fill":
-        places, inside = from_start(positions, n)
+        places, inside = modes.from_start(positions, n)
         found = take_along(x, np.clip(places, 0, n - 1), axis)
-        fill = filling(aval(x).dtype) if fill_value is None else fill_value
+        fill = modes.filling(aval(x).dtype) if fill_value is None else fill_value
         return where(
             reshape(inside, (*shape_of(inside), *[1] * (len(shape_of(x)) - axis - 1))),
             found,

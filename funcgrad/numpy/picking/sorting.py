@@ -14,8 +14,8 @@ import numpy as np
 from funcgrad.errors import ConcretizationError, DtypeError, IndexingError
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.steps import as_source
+from funcgrad.later import Later
 from funcgrad.numpy.dispatch import implements, unsupported
-from funcgrad.numpy.picking.counted import counted, unique_values_of
 from funcgrad.numpy.reducing.axes import normalized_axis, refused, traced
 from funcgrad.ops.arrays import sorting as ops
 from funcgrad.ops.arrays.structure import aval, broadcast, broadcast_to, cast, reshape, shape_of
@@ -25,6 +25,9 @@ from funcgrad.tracing.aliasing import assign
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import AnyPrimitive, Array, ArrayLike, Arrays, AxisLike, Index, Option
+
+# Asked with `size` or `total_repeat_length`, mostly under `jit`.
+counted = Later("funcgrad.numpy.picking.counted")
 
 __all__ = [
     "argpartition",
@@ -296,7 +299,9 @@ def unique(
     if size is not None:
         if axis is not None:
             raise unsupported("np.unique with size= and axis=")
-        return unique_values_of(ar, size, fill_value, return_index, return_inverse, return_counts, equal_nan)
+        return counted.unique_values_of(
+            ar, size, fill_value, return_index, return_inverse, return_counts, equal_nan
+        )
     x = traced(ar)
     numpys: Any = np.unique  # which has an overload for every combination of literal options
     found = numpys(
@@ -337,7 +342,7 @@ def bincount(
     [1. 0. 5.]
     """
     if length is not None:
-        return counted(x, weights, length)
+        return counted.counted(x, weights, length)
     numbers = traced(x, weights)
     if numbers is None:
         return np.bincount(x, weights, minlength)
