@@ -237,7 +237,10 @@ class Distribution:
         below = y <= low if law.open_ends or endless[0] else y < low
         if law.open_start is not None:
             below = np.logical_or(below, np.logical_and(y <= low, law.open_start(*at.shapes)))
-        return np.logical_or(below, y >= high if law.open_ends or endless[1] else y > high)
+        above = y >= high if law.open_ends or endless[1] else y > high
+        if law.closed_end is not None:
+            above = np.logical_and(above, np.logical_or(y > high, np.logical_not(law.closed_end(*at.shapes))))
+        return np.logical_or(below, above)
 
     def _distribution(self, kind: str, x: Array, args: Sequence[Any], kwds: Mapping[str, Any]) -> Array:
         read = self._traced([x], args, kwds)

@@ -97,6 +97,8 @@ class Law:
     """Whether shape parameters are admissible; None where there are none, or all are."""
     open_ends: bool
     """Whether the density is taken to be zero at the ends as well."""
+    closed_end: Callable[..., Any] | None
+    """For which shape parameters there is a density at the upper end all the same; None where for none."""
     open_start: Callable[..., Any] | None
     """For which shape parameters it is taken to be zero at the lower end; None where for none."""
     steep: bool
@@ -154,6 +156,7 @@ def declare(
     ends: Callable[..., tuple[Any, Any]] | tuple[float, float] = (-math.inf, math.inf),
     valid: Callable[..., Any] | None = all_positive,
     open_ends: bool = False,
+    closed_end: Callable[..., Any] | None = None,
     open_start: Callable[..., Any] | None = None,
     steep: bool = False,
     discrete: bool = False,
@@ -179,6 +182,7 @@ def declare(
         ends,
         valid if shapes else None,
         open_ends,
+        closed_end,
         open_start,
         steep,
         discrete,

@@ -122,6 +122,7 @@ declare(
     "The odds of a beta number.",
     (0.7, 2.0, 3.0),
     ends=POSITIVE,
+    open_ends=True,
     logpdf=odds_logpdf,
     cdf=lambda x, a, b: odds_cdf(x, a, b, False),
     sf=lambda x, a, b: odds_cdf(x, a, b, True),

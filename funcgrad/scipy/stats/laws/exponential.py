@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from funcgrad.numpy import arctan, exp, expm1, log, log1p, logaddexp, sin, tan, tanh, where
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.scipy.special import beta, expit, log_expit, logit, polygamma, psi, xlogy
 from funcgrad.scipy.stats.law import declare
 from funcgrad.scipy.stats.laws.beta_family import above
-from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, log1p_power, magnitude
+from funcgrad.scipy.stats.laws.parts import EULER, INF, LOG_2, LOG_PI, log1p_power, magnitude, rest_to_power
 from funcgrad.types import Array, ArrayLike
 
 POSITIVE = (0.0, INF)
@@ -68,7 +69,7 @@ declare(
     (0.7, 0.6),
     ends=lambda c: (0.0, 1.0 / c),
     logpdf=lambda x, c: (
-        LOG_2 + (1.0 - c) * halflogistic_part(x, c) - 2.0 * log1p(exp(halflogistic_part(x, c)))
+        LOG_2 + strong_product(1.0 - c, halflogistic_part(x, c)) - 2.0 * log1p(rest_to_power(x, c))
     ),
     cdf=lambda x, c: tanh(-0.5 * halflogistic_part(x, c)),
     sf=lambda x, c: 2.0 * expit(halflogistic_part(x, c)),

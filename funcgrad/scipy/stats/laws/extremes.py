@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from funcgrad.numpy import exp, expm1, log, log1p, where
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.scipy.special import gamma, xlogy
 from funcgrad.scipy.stats.law import declare, log1m_exp, risen_from
 from funcgrad.scipy.stats.laws.beta_family import above
@@ -18,6 +19,7 @@ from funcgrad.scipy.stats.laws.parts import (
     log_difference,
     magnitude,
     on_either_side,
+    rest_to_power,
     scaled_exp1,
 )
 from funcgrad.types import Array, ArrayLike
@@ -163,8 +165,9 @@ declare(
     (0.4, 0.3),
     ends=genextreme_ends,
     open_ends=True,
+    closed_end=lambda c: c == 1.0,
     valid=lambda c: abs(c) < INF,
-    logpdf=lambda x, c: -(1.0 - c) * log1p_ratio(x, -c) - exp(-log1p_ratio(x, -c)),
+    logpdf=lambda x, c: strong_product(c - 1.0, log1p_ratio(x, -c)) - rest_to_power(x, c),
     logcdf=lambda x, c: -exp(-log1p_ratio(x, -c)),
     ppf=lambda q, c: -expm1_ratio(log(-log(q)), c),
     isf=lambda q, c: -expm1_ratio(log(-log1p(-q)), c),
@@ -190,7 +193,7 @@ declare(
     (0.7, 0.2),
     ends=lambda c: (0.0, where(c < 0, -1.0 / where(c < 0, c, -1.0), INF)),
     valid=lambda c: abs(c) < INF,
-    logpdf=lambda x, c: -(c + 1.0) * log1p_ratio(x, c),
+    logpdf=lambda x, c: -strong_product(c + 1.0, log1p_ratio(x, c)),
     logsf=lambda x, c: -log1p_ratio(x, c),
     ppf=lambda q, c: expm1_ratio(-log1p(-q), c),
     isf=lambda q, c: expm1_ratio(-log(q), c),

@@ -8,6 +8,7 @@ from typing import Any
 
 from funcgrad.api.rules.custom import custom_jvp
 from funcgrad.numpy import arcsinh, cosh, exp, expm1, log, log1p, sinh, sqrt, where
+from funcgrad.ops.elementwise.arithmetic import strong_product
 from funcgrad.ops.random.values_of_laws import LawValue
 from funcgrad.scipy.special import erf, erfc, erfcinv, erfinv, expit, k1e, log_ndtr, logit, ndtr, ndtri
 from funcgrad.scipy.stats.law import declare
@@ -116,7 +117,7 @@ declare(
     "powernorm",
     "The smallest of c normal numbers.",
     (0.3, 2.5),
-    logpdf=lambda x, c: log(c) + log_normal_density(x) + (c - 1.0) * log_ndtr(-x),
+    logpdf=lambda x, c: log(c) + log_normal_density(x) + strong_product(c - 1.0, log_ndtr(-x)),
     logsf=lambda x, c: c * log_ndtr(-x),
     ppf=lambda q, c: -ndtri(exp(log1p(-q) / c)),
     isf=lambda q, c: -ndtri(exp(log(q) / c)),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from funcgrad.numpy import exp, log, log1p, where
 from funcgrad.ops.specials.exprel import exprel
 from funcgrad.ops.specials.hypergeometric import hyp2f1
+from funcgrad.ops.specials.powers import power
 from funcgrad.scipy.special import exp1, gammaln, log_ndtr, psi
 from funcgrad.scipy.stats.law import log1m_exp
 from funcgrad.types import Array, ArrayLike
@@ -52,6 +53,13 @@ def log1p_ratio(x: ArrayLike, c: ArrayLike) -> Array:
     near = abs(z) < 0.5
     far, divisor = where(near, 1.0, z), where(near, 1.0, c)
     return where(near, x * hyp2f1(1.0, 1.0, 2.0, where(near, -z, 0.0)), log1p(far) / divisor)
+
+
+def rest_to_power(x: ArrayLike, c: ArrayLike) -> Array:
+    """``(1 - c x)**(1 / c)``, ``exp(-x)`` for c = 0; where nothing is left, with a power's derivatives."""
+    ends = c * x > 0.5
+    usual = exp(-log1p_ratio(where(ends, 0.0, x), -c))
+    return where(ends, power(1.0 - where(ends, c * x, 1.0), 1.0 / where(ends, c, 1.0)), usual)
 
 
 def expm1_ratio(y: ArrayLike, c: ArrayLike) -> Array:
