@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from funcgrad.errors import ConcretizationError, FuncgradError
 from funcgrad.ir.steps import as_source
-from funcgrad.numpy.picking.stepped import bound_of, without_step
+from funcgrad.later import Later
 from funcgrad.ops.arrays.windows import (
     Window,
     difference,
@@ -31,6 +31,9 @@ from funcgrad.source import user_location
 from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Index, Number
+
+# For parts whose bounds are asked for, and writes into parts.
+stepped = Later("funcgrad.numpy.picking.stepped")
 
 
 class Side(NamedTuple):
@@ -83,8 +86,8 @@ def side_of(index: slice, n: int) -> Side | None:
     """What a slice takes of an axis of size n; None where a step is given, or nothing is taken."""
     if index.step not in (None, 1):
         return None
-    start = 0 if index.start is None else bound_of(index.start, n)
-    stop = n if index.stop is None else bound_of(index.stop, n)
+    start = 0 if index.start is None else stepped.bound_of(index.start, n)
+    stop = n if index.stop is None else stepped.bound_of(index.stop, n)
     return side_between(start, stop, n)
 
 
@@ -485,7 +488,7 @@ READ: list[Callable[[Tracer, tuple[Any, ...]], Any]] = []
 
 def write_part(x: Anything, items: Index, value: ArrayLike) -> None:
     """``x[items] = value`` with slices of traced lengths."""
-    x, items = without_step(x, items if type(items) is tuple else (items,))
+    x, items = stepped.without_step(x, items if type(items) is tuple else (items,))
     if type(value) is Ragged and value.is_part(x, items):
         return  # ``x[:i] += y`` ends by storing the part that it has written
     sides = sides_of(x.aval.shape, items)

@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.numpy.tracers.open_arrays import before_write, has_traced, opened, plain
+from funcgrad.later import Later
 from funcgrad.ops.arrays.structure import shape_of
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, Number, Result, ShapeLike
+
+# Whether a function draws is asked of every one that is called; who draws has these.
+opening = Later("funcgrad.numpy.tracers.open_arrays")
 
 Draw = Callable[..., Any]
 
@@ -104,10 +107,10 @@ def drawing(method: MethodType) -> Draw | None:
         return None
 
     def draw(*args: ArrayLike, **kwargs: ArrayLike) -> Result:
-        if ours is not None and (has_traced(args) or has_traced(tuple(kwargs.values()))):
+        if ours is not None and (opening.has_traced(args) or opening.has_traced(tuple(kwargs.values()))):
             return ours(method.__self__, *args, **kwargs)
-        made = method(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
-        return opened(made) if type(made) is np.ndarray and kwargs.get("out") is None else made
+        made = method(*opening.plain(args), **{key: opening.plain(value) for key, value in kwargs.items()})
+        return opening.opened(made) if type(made) is np.ndarray and kwargs.get("out") is None else made
 
     return draw
 
@@ -116,8 +119,8 @@ def shuffling(method: MethodType) -> Draw:
     """``rng.shuffle``, which writes into memory: into that of an open array."""
 
     def shuffle(x: Array, *args: ArrayLike, **kwargs: ArrayLike) -> Result:
-        if plain(x) is not x and not isinstance(x, list | tuple):
-            before_write(x)
-        return method(plain(x), *args, **kwargs)
+        if opening.plain(x) is not x and not isinstance(x, list | tuple):
+            opening.before_write(x)
+        return method(opening.plain(x), *args, **kwargs)
 
     return shuffle
