@@ -9,40 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import walk_packages
 
+from funcgrad.compile import lower
 from funcgrad.compile.emit.statements import without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.language.rows import NAMES
-from funcgrad.compile.lower import (
-    axis_positions,
-    control,
-    convolutions,
-    cumulative,
-    fourier,
-    indexing,
-    native_calls,
-    numpy_loops,
-    reductions,
-    slice_updates,
-    sliding_sums,
-    sorting,
-    sweeps,
-    whole_numbers,
-)
-from funcgrad.compile.lower.linear_algebra import (
-    banded_systems,
-    contractions,
-    decompositions,
-    factor_gradients,
-    factorizations,
-    pivoted_factors,
-    small_matrices,
-    squarings,
-    substitution,
-    systems,
-    triangles,
-)
-from funcgrad.compile.lower.random import draws, gamma_paths, rejected_draws
 from funcgrad.compile.passes.arranging.dividing import NAMES_OF_CHUNKS
 from funcgrad.compile.passes.arranging.fusion import Joined, joined_steps
 from funcgrad.compile.passes.rewriting.expand import expand
@@ -58,31 +31,9 @@ from funcgrad.ir.program import Atom, Literal, Program, Var
 from funcgrad.ir.text.names import variable_names
 from funcgrad.transforms.simplify import simplify_program
 
-LOWERED_BY = (
-    *(axis_positions, banded_systems, contractions, control, convolutions, cumulative, decompositions, draws),
-    *(
-        factor_gradients,
-        factorizations,
-        fourier,
-        gamma_paths,
-        indexing,
-        native_calls,
-        numpy_loops,
-        pivoted_factors,
-        reductions,
-        rejected_draws,
-        slice_updates,
-        sliding_sums,
-        small_matrices,
-        sorting,
-        squarings,
-        substitution,
-        sweeps,
-        systems,
-    ),
-    *(triangles, whole_numbers),
-)
-"""The modules that say how primitives are lowered: importing them registers it."""
+# Modules say how primitives are lowered: importing them registers it.
+for _module in walk_packages(lower.__path__, f"{lower.__name__}."):
+    import_module(_module.name)
 
 NAMES_OF_KERNELS = (*NAMES, *NAMES_OF_CHUNKS, "p", "n", "i", "j", "k", "blas_threads", "math", "np")
 """What names of the user's may not be in a kernel: the words of its language, and names of its own."""
