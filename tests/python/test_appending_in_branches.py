@@ -163,3 +163,41 @@ def test_conditions_on_traced_values_are_paths_still() -> None:
     for seed in range(2):
         x = np.random.default_rng(seed).uniform(0.0, 1.0, 6)
         np.testing.assert_allclose(f(x), np.where(x > 0.5, 2 * x, 0.0))
+
+
+class Record:
+    def __init__(self) -> None:
+        self.kept: list[Any] = []
+        self.same = self.kept
+        self.levels = [0.0]
+        self.count = 0
+
+    def note(self, v: Any) -> None:
+        self.count += 1
+        self.levels.append(self.levels[-1] * 0.9 + v)
+        if self.count % 5 == 0:
+            self.kept.append(v)
+
+
+def recorded_by_an_object(x: Any) -> Any:
+    record = Record()
+    for v in x:
+        record.note(v**2)
+    record.same.append(3.0)
+    return sum(record.kept) + record.levels[-1] + len(record.kept)
+
+
+def another_list_from_then_on(x: Any) -> Any:
+    record, total = Record(), 0.0
+    for v in x:
+        record.kept.append(v * v)
+        record.kept = [v]
+        total += record.kept[0]
+    return sum(record.same) + sum(record.kept) + total
+
+
+def test_lists_in_attributes() -> None:
+    x = np.random.default_rng(5).uniform(0.1, 1.0, N)
+    assert_as_python(recorded_by_an_object, x)
+    assert "a loop of" in str(fg.explain(fg.jit(recorded_by_an_object))(x))
+    assert_as_python(another_list_from_then_on, x)

@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.api.calling.arguments import here
-from funcgrad.api.python.blocks.cells import put
+from funcgrad.api.python.blocks.cells import namespaces_within, put
 from funcgrad.api.python.blocks.recording import Block, OuterWrite, Place, current_block
 from funcgrad.api.python.identity import containers_within, roots_of
 from funcgrad.api.python.unbound import value_in
@@ -280,19 +280,29 @@ class Appended:
 
     @contextmanager
     def taken(self, cells: Mapping[str, Any]) -> Iterator[None]:
-        """Within: a trip, in which names bound to the lists are bound to the stand-ins."""
-        replaced = []
+        """Within: a trip, in which names and attributes that are the lists are the stand-ins."""
+        replaced: list[tuple[Any, Any]] = []
+        held: list[tuple[dict[str, Any], str, Growing]] = []
+        objects = namespaces_within(cells) if self.growing else []
         for growing in self.growing:
             growing.begin()
+            owner = growing.place.owner
             for cell in cells.values():
-                if value_in(cell) is growing.place.owner:
-                    replaced.append((cell, growing.place.owner))
+                if value_in(cell) is owner:
+                    replaced.append((cell, owner))
                     put(cell, growing)
+            found = [(names, name) for names in objects for name, x in names.items() if x is owner]
+            for names, name in found:
+                held.append((names, name, growing))
+                names[name] = growing
         try:
             yield
         finally:
             for cell, owner in replaced:
                 put(cell, owner)
+            for names, name, growing in held:
+                if names.get(name) is growing:
+                    names[name] = growing.place.owner
 
     def check_own(self, theirs: Collection[int]) -> None:
         """Raise where what a trip appends may change in another trip."""

@@ -186,6 +186,24 @@ def tracers_within(cells: Mapping[str, CellType]) -> list[Tracer]:
     return list(found.values())
 
 
+def namespaces_within(cells: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The attributes of the objects of the user's classes that the names hold, however deep."""
+    found: list[dict[str, Any]] = []
+    seen: set[int] = set()
+    stack: list[Any] = [value_in(cell) for cell in cells.values()]
+    while stack and len(seen) < MOST_OBJECTS:
+        x = stack.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        stack += parts_of(x)
+        held = getattr(x, "__dict__", None)
+        theirs = not isinstance(x, FunctionType | ModuleType | type)
+        if theirs and type(held) is dict and not type(x).__module__.startswith("funcgrad"):
+            found.append(held)
+    return found
+
+
 def other_cells(cells: Mapping[str, Any]) -> list[tuple[CellType, Any]]:
     """The cells of functions within reach that are none of these, and what they hold."""
     mine = {id(cell.cell if isinstance(cell, CellPlace) else cell) for cell in cells.values()}
