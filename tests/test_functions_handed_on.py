@@ -100,9 +100,44 @@ class Unit:
         return (other * self.scale, self)
 
 
+def test_flat_is_set_from_a_list_of_traced_numbers() -> None:
+    def f(x: Any) -> Any:
+        out = np.empty(3)
+        out.flat = [a * b for a, b in np.broadcast(x, x[::-1])]
+        return out @ np.arange(3.0)
+
+    for transformed in (fg.grad(f), fg.jit(fg.grad(f))):
+        np.testing.assert_allclose(transformed(X), [2 * X[2], 2 * X[1], 2 * X[0]])
+
+
 def test_whole_numbers_pass_dlpack_under_jit() -> None:
     found = fg.jit(lambda n: np.from_dlpack(n, device="cpu", copy=True) + 1)(np.arange(3))
     np.testing.assert_array_equal(found, [1, 2, 3])
+
+
+class Metre:
+    """A unit that answers ufuncs too, as pint's do, and gives a quantity."""
+
+    def __init__(self, magnitude: Any = 1.0) -> None:
+        self.magnitude = magnitude
+
+    def __mul__(self, other: Any) -> Metre:
+        return Metre(self.magnitude * getattr(other, "magnitude", other))
+
+    __rmul__ = __mul__
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return Metre(getattr(ufunc, method)(*[getattr(x, "magnitude", x) for x in inputs], **kwargs))
+
+
+def test_quantities_that_answer_ufuncs_hold_traced_arrays() -> None:
+    def f(x: Any) -> Any:
+        return np.sin((x * Metre() * x[0]).magnitude).sum()
+
+    wanted = np.cos(X * X[0]) * X[0]
+    wanted[0] += (np.cos(X * X[0]) * X).sum()
+    for transformed in (fg.grad(f), fg.jit(fg.grad(f))):
+        np.testing.assert_allclose(transformed(X), wanted)
 
 
 def test_objects_with_a_priority_answer_operators_of_traced_arrays() -> None:

@@ -29,7 +29,7 @@ from funcgrad.ops.elementwise.comparison import not_equal
 from funcgrad.ops.elementwise.rounding import floor_divide, remainder
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.tracing.aliasing import view, written_into
-from funcgrad.tracing.lists import holds_tracer
+from funcgrad.tracing.lists import asoperand, holds_tracer
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer, install
 from funcgrad.types import Anything, Array, ArrayLike, Option, ShapeLike
@@ -461,7 +461,8 @@ def flat_view(x: Tracer) -> Tracer:
 
 def set_flat(x: Tracer, value: ArrayLike) -> None:
     """``x.flat = value``: all elements in order, the value repeated as often as it takes."""
-    setitem(flat_view(x), ..., np.resize(value, x.aval.size) if shape_of(value) else value)
+    given = asoperand(value)
+    setitem(flat_view(x), ..., np.resize(given, x.aval.size) if shape_of(given) else given)
 
 
 # -- methods ----------------------------------------------------------------------------------------------

@@ -46,14 +46,18 @@ def defers_to(other: ArrayLike) -> bool:
 def leaves_to(other: object, name: str, self: Tracer) -> bool:
     """Whether an object that is no number and no array answers the operator of a traced number itself.
 
-    That of a traced array, too, if it asks for it by ``__array_priority__``, as units of measure do.
+    That of a traced array, too, where it asks for it, by ``__array_priority__`` or an ``__array_ufunc__``, as
+    units of measure do.
     """
     kind = type(other)
     return (
         not isinstance(other, np.generic | np.ndarray)
-        and (not self.aval.shape or getattr(other, "__array_priority__", 0.0) > 0.0)
+        and (
+            not self.aval.shape
+            or hasattr(kind, "__array_ufunc__")
+            or getattr(other, "__array_priority__", 0.0) > 0.0
+        )
         and not hasattr(kind, "__array__")
-        and not hasattr(kind, "__array_ufunc__")
         and hasattr(kind, f"__r{name.strip('_')}__")
         and (self.aval.dtype.kind in "iub" or not isinstance(other, str | bytes | bytearray))  # "ab" * n
         and not is_sparse(other)
