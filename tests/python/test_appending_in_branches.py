@@ -201,3 +201,28 @@ def test_lists_in_attributes() -> None:
     assert_as_python(recorded_by_an_object, x)
     assert "a loop of" in str(fg.explain(fg.jit(recorded_by_an_object))(x))
     assert_as_python(another_list_from_then_on, x)
+
+
+def test_which_elements_there_are_is_read_once() -> None:
+    """What decides them is read as the length of the list is: when the function is recorded."""
+    weights = np.where(np.arange(N) % 3 == 0, 0.0, np.arange(N) + 1.0)
+
+    def by_position(x: Any) -> Any:
+        kept = []
+        for k in range(N):
+            if weights[k] > 0.0:
+                kept.append(weights[k] * x[k])
+        return np.sum(np.array(kept) ** 2)
+
+    def by_rows(x: Any) -> Any:
+        kept = []
+        for v, weight in zip(x, weights, strict=True):
+            if weight > 0.0:
+                kept.append(weight * v)
+        return np.sum(np.array(kept) ** 2)
+
+    x = np.linspace(0.5, 1.5, N)
+    jitted = [fg.jit(by_position), fg.jit(by_rows)]
+    before = [f(x) for f in jitted]
+    weights[:] = weights[::-1].copy()
+    assert [f(x) for f in jitted] == before

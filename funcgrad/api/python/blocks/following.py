@@ -34,9 +34,11 @@ class Following:
 
     def __init__(self, trip: Trip, goes_on: int, first: int = 0, given: Sequence[Any] = ()) -> None:
         recorder = trip.traced.recorder
-        self.recorder, self.goes_on, self.first = recorder, goes_on, first
+        self.operands = trip.traced.operands
+        self.recorder, self.goes_on, self.first, self.given = recorder, goes_on, first, given
         slots = [slot for slot in trip.carried.slots if slot.aval is not None]
-        self.rows = {k: x for k, x in enumerate(given, 1 + len(slots)) if isinstance(x, np.ndarray)}
+        self.first_row = 1 + len(slots)
+        self.rows = {k: x for k, x in enumerate(given, self.first_row) if isinstance(x, np.ndarray)}
         self.slots = {k: slot for k, slot in enumerate(slots, 1) if is_number(slot.start)}
         self.after = {k: trip.traced.outputs[k] for k in self.slots}
         self.constants = {i: x for i, x in recorder.values.items() if type(x) is not Tracer}
@@ -59,6 +61,7 @@ class Following:
         plan = list(self.plan([self.goes_on]))
         for trip, env in enumerate(self.each(plan, MOST_STEPS // max(len(plan), 1)), 1):
             if not env[self.goes_on]:
+                self.settle(plan)
                 return trip
         return None
 
@@ -86,7 +89,20 @@ class Following:
         if not all(self.is_known(k) for k in wanted) or len(plan) * trips > MOST_STEPS:
             return None
         rows = [[env[k] for k in wanted] for env in self.each(plan, trips)]
+        self.settle(plan)
         return list(np.array(rows, bool).reshape(trips, len(wanted)).T)
+
+    def settle(self, plan: Sequence[int]) -> None:
+        """Have the loop compute with the arrays that its trips were decided by as they are now.
+
+        What somebody changes later is read once, as all else that decides what is recorded.
+        """
+        read = {k for index in plan for k in self.recorder.steps[index][1:]}
+        kept = {id(x): x.copy() for k, x in self.constants.items() if k in read and np.ndim(x)}
+        self.operands[:] = [kept.get(id(x), x) for x in self.operands]
+        if isinstance(self.given, list):
+            for k in read & self.rows.keys():
+                self.given[k - self.first_row] = self.rows[k].copy()
 
     def plan(self, wanted: Sequence[int]) -> Iterator[int]:
         """The operations that the numbers after a trip, and what is wanted, depend on."""
