@@ -211,7 +211,7 @@ def test_which_elements_there_are_is_read_once() -> None:
         kept = []
         for k in range(N):
             if weights[k] > 0.0:
-                kept.append(weights[k] * x[k])
+                kept.append(weights[k] * x[k])  # noqa: PERF401 - the loop that is meant
         return np.sum(np.array(kept) ** 2)
 
     def by_rows(x: Any) -> Any:
