@@ -28,18 +28,20 @@ class CollectorPaused:
     True
     """
 
-    __slots__ = ("_ends",)
+    __slots__ = ("_before", "_ends")
 
     def __enter__(self) -> None:
         self._ends = gc.isenabled()
         if self._ends:
             gc.disable()
+            self._before = gc.get_count()[0]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._ends:
-            if _CAN_FREEZE and gc.get_count()[0] > MANY and not gc.get_freeze_count():
+            made = gc.get_count()[0] - self._before
+            if _CAN_FREEZE and made > MANY and not gc.get_freeze_count():  # which walks what is frozen
                 # Joins lists and walks none. What somebody has frozen would not stay so.
                 gc.freeze()
                 gc.unfreeze()

@@ -64,3 +64,15 @@ def test_a_collector_that_is_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_a_short_pause_leaves_what_was_made_before_it() -> None:
+    threshold = gc.get_threshold()
+    gc.set_threshold(10 * MANY)
+    try:
+        made = [[k] for k in range(2 * MANY)]
+        with CollectorPaused():
+            pass
+        assert is_young(made)
+    finally:
+        gc.set_threshold(*threshold)
