@@ -385,8 +385,14 @@ def differences(f: Door) -> Any:
     for k in range(Y.size):
         step = np.zeros(Y.size)
         step[k] = 1e-6
-        slopes.append((f(Y + step) - f(Y - step)) / 2e-6)
+        slopes.append((seeded(f, Y + step) - seeded(f, Y - step)) / 2e-6)
     return np.array(slopes)
+
+
+def seeded(f: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives, with the same draws in every call."""
+    np.random.seed(0)  # noqa: NPY002 - the generator that doors reach for
+    return f(*args)
 
 
 def test_there_are_enough_doors() -> None:
@@ -421,7 +427,7 @@ def test_closed(name: str, capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def right_or_refused(gradient: Callable[[], Any], door: Door) -> None:
     """Either there is an error, or the gradient is that of finite differences."""
     try:
-        found = gradient()
+        found = seeded(gradient)
     except (TypeError, AttributeError, FuncgradError):
         return
     np.testing.assert_allclose(found, differences(door), rtol=1e-4, atol=1e-6)
