@@ -106,6 +106,10 @@ def handed_on(y: Any) -> Any:
     return number_in(f"{y[0]:.6f}", 6) * y[1]
 
 
+def handed_on_by_name(y: Any) -> Any:
+    return number_in(digits=6, text=f"{y[0]:.6f}") * y[1]
+
+
 REFUSED: list[Callable[[Any], Any]] = [
     in_a_variable,
     taken_apart,
@@ -120,6 +124,7 @@ REFUSED: list[Callable[[Any], Any]] = [
     written,
     an_array,
     handed_on,
+    handed_on_by_name,
 ]
 
 
@@ -128,6 +133,20 @@ def test_what_reads_a_number_in_it_is_refused(f: Callable[[Any], Any]) -> None:
     with pytest.raises(FuncgradError, match="gradient") as caught:
         fg.grad(f)(Y)
     assert "test_doors_of_kept_text.py" in str(caught.value)
+
+
+def shown(n: str, scale: str = "2", label: str = "") -> float:
+    return float(n) * float(scale)
+
+
+def a_label_by_name(y: Any) -> Any:
+    return shown("3", label=f"{y[0]:.3f}") * y[1]
+
+
+def one_of_two(y: Any) -> Any:
+    texts = ["1.5"]
+    first = f"{y[0]:.3f}"
+    return float((texts if first else [first])[0]) * y[1]
 
 
 def overwritten(y: Any) -> Any:
@@ -164,6 +183,8 @@ def told_beside_it(y: Any) -> Any:
 
 FREE: dict[Callable[[Any], Any], float] = {
     told_beside_it: 3.0,
+    a_label_by_name: 6.0,
+    one_of_two: 1.5,
     overwritten: 1.5,
     beside_it_in_a_log: 1.0,
     a_key: 6.0,

@@ -41,7 +41,7 @@ class Step:
 class Running:
     """An instruction: its name, operator and place, and for calls what made function and arguments."""
 
-    __slots__ = ("arguments", "function", "name", "offset", "operator")
+    __slots__ = ("arguments", "function", "keywords", "name", "offset", "operator")
 
     def __init__(
         self,
@@ -50,12 +50,14 @@ class Running:
         function: Sequence[Step] = (),
         arguments: Sequence[Sequence[Step]] = (),
         operator: AnyPrimitive = None,
+        keywords: Sequence[str] = (),
     ) -> None:
         self.operator = operator
         self.name = name
         self.offset = offset
         self.function = function
         self.arguments = arguments
+        self.keywords = keywords
 
 
 @lru_cache(maxsize=1024)
@@ -67,17 +69,19 @@ def running_instruction(code: CodeType, lasti: int) -> Running:
     last = steps.pop()
     if last.name not in CALLS:
         return Running(last.name, last.offset, operator=last.value)
+    keywords: Sequence[str] = ()
     while steps and steps[-1].name in ("PRECALL", "KW_NAMES"):
-        steps.pop()
+        step = steps.pop()
+        keywords = step.value if step.name == "KW_NAMES" else keywords
     count = last.value if isinstance(last.value, int) else 0
     if last.name == "CALL_KW":
-        take_value(steps)  # the tuple of keyword names
+        keywords = take_value(steps)[-1].value
     elif last.name == "CALL_FUNCTION_EX":
         count = 1 + (last.value & 1 if isinstance(last.value, int) else 0)
     arguments = [take_value(steps) for _ in range(count)]
     while steps and steps[-1].name == "PUSH_NULL":
         steps.pop()
-    return Running(last.name, last.offset, take_value(steps), arguments[::-1])
+    return Running(last.name, last.offset, take_value(steps), arguments[::-1], keywords=keywords)
 
 
 def steps_until(code: CodeType, lasti: int) -> list[Step]:

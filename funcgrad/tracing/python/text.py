@@ -21,6 +21,7 @@ from funcgrad.tracing.python.escapes import HOOKS
 from funcgrad.tracing.python.instructions import (
     CALLS,
     Names,
+    Running,
     Step,
     all_steps,
     is_subscript,
@@ -66,7 +67,7 @@ MIXED = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_SET", "BUILD
 COMBINING = frozenset({"add", "iadd", "mod", "imod", "mul", "imul"})
 """Operators that make text of text, by the names that rewritten code has for them."""
 
-ANSWERING = frozenset({"compare", "truth", "not_", "contains"})
+ANSWERING = frozenset({"compare", "truth", "not_", "contained"})
 """What rewritten code calls with a text and is answered yes or no."""
 
 MAX_CALLERS = 8
@@ -76,8 +77,8 @@ MAX_CALLERS = 8
 class Way(NamedTuple):
     """Where a text goes within a function."""
 
-    takers: tuple[tuple[tuple[Step, ...], tuple[int, ...]], ...]
-    """The instructions that make the functions which it is given to, and as which of their arguments."""
+    takers: tuple[tuple[tuple[Step, ...], tuple[int | str, ...]], ...]
+    """The instructions that make the functions which it is given to, and as which arguments, or keywords."""
     converted: bool
     """Whether it is an array that is made one of numbers."""
     returned: bool
@@ -123,10 +124,11 @@ def takers(frame: FrameType, offset: int) -> Iterator[object]:
         offset = running.offset
 
 
-def takers_within(function: FunctionType, places: Sequence[int], depth: int = 3) -> Iterator[object]:
+def takers_within(function: FunctionType, places: Sequence[int | str], depth: int = 3) -> Iterator[object]:
     """The functions that a function of Python's gives some of its arguments to, and those that these do."""
     code = function.__code__
-    given = frozenset(code.co_varnames[k] for k in places if k < code.co_argcount)
+    by_place = dict(enumerate(code.co_varnames[: code.co_argcount]))
+    given = frozenset([k if isinstance(k, str) else by_place.get(k, "") for k in places])
     way = way_of(code, -1, given) if given else NOWHERE
     if way.converted:
         yield np.ndarray.astype
@@ -161,21 +163,22 @@ class _Text:
         for k, step in enumerate(steps):
             if step.offset <= self.offset:
                 continue
-            before = list(steps[:k])
             if step.name.startswith(("STORE_FAST", "STORE_DEREF")):
-                (self.kept.add if self.is_kept(stored(before)) else self.kept.discard)(step.value)
+                (self.kept.add if self.is_kept(stored(list(steps[:k]))) else self.kept.discard)(step.value)
             elif step.name == "STORE_SUBSCR":
+                before = list(steps[:k])
                 _, container, value = (take_value(before) for _ in range(3))
                 self.keep_in(container, [value])
             elif step.name in ("RETURN_VALUE", "YIELD_VALUE", "LIST_APPEND"):
                 # A comprehension is a function of its own in Python 3.11.
                 listed = step.name == "LIST_APPEND" and self.code.co_name != "<listcomp>"
-                returned |= not listed and self.stands_in(take_value(before))
+                returned |= not listed and self.stands_in(take_value(list(steps[:k])))
             elif step.name in CALLS and step.name != "PRECALL":
                 call = running_instruction(self.code, step.offset)
-                places = tuple([k for k, x in enumerate(call.arguments) if self.stands_in(x)])
+                names = argument_names(call)
+                places = [name for name, x in zip(names, call.arguments, strict=True) if self.stands_in(x)]
                 if places:
-                    takers.append((tuple(self.asked_about(call.function)), places))
+                    takers.append((tuple(self.asked_about(call.function)), tuple(places)))
                 owner, method = self.method_of(call.function)
                 converted |= method == "astype" and self.stands_in(owner)
                 if method in KEEPING:
@@ -204,7 +207,7 @@ class _Text:
             return self.stands_in_result(last)
         made_of = operands(steps)
         if is_subscript(last) or last.name == "BINARY_SLICE":
-            return self.stands_in(made_of[0])  # not in what a key opens
+            return bool(made_of) and self.stands_in(made_of[0])  # not in what a key opens
         combines = last.name == "BINARY_OP" and str(last.value).rstrip("=") in ("+", "%", "*")
         return (combines or last.name.startswith(OF_TEXT)) and any(self.stands_in(x) for x in made_of)
 
@@ -217,7 +220,8 @@ class _Text:
             return False
         hook = hook_called(function)
         if hook == "operated":
-            return given[0][-1].value in COMBINING and any(self.stands_in(x) for x in given[1:])
+            name = given[0][-1].value if given[0] else ""
+            return name in COMBINING and any(self.stands_in(x) for x in given[1:])
         if hook:
             return hook not in ANSWERING and bool(given) and self.stands_in(given[0])
         owner, method = self.method_of(function)
@@ -253,6 +257,14 @@ def hook_called(function: Sequence[Step]) -> str:
     """The name of the hook of rewritten code that instructions make; empty if they make another function."""
     steps = [step for step in function if step.name != "PUSH_NULL"]
     return str(steps[1].value) if len(steps) == 2 and steps[0].value == HOOKS else ""
+
+
+def argument_names(call: Running) -> Sequence[int | str]:
+    """Which arguments a call gives: by their place, or their keyword; -1 for a tuple of them."""
+    count = len(call.arguments)
+    if call.name == "CALL_FUNCTION_EX":
+        return [-1] * count
+    return [*range(count - len(call.keywords)), *call.keywords]
 
 
 def operands(steps: Sequence[Step]) -> list[list[Step]]:

@@ -6,7 +6,7 @@ control flow cannot change it, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -186,9 +186,8 @@ def tracers_within(cells: Mapping[str, CellType]) -> list[Tracer]:
     return list(found.values())
 
 
-def namespaces_within(cells: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The attributes of the objects of the user's classes that the names hold, however deep."""
-    found: list[dict[str, Any]] = []
+def within_reach(cells: Mapping[str, Any]) -> Iterator[Any]:
+    """What the names hold, however deep, each thing once."""
     seen: set[int] = set()
     stack: list[Any] = [value_in(cell) for cell in cells.values()]
     while stack and len(seen) < MOST_OBJECTS:
@@ -197,6 +196,13 @@ def namespaces_within(cells: Mapping[str, Any]) -> list[dict[str, Any]]:
             continue
         seen.add(id(x))
         stack += parts_of(x)
+        yield x
+
+
+def namespaces_within(cells: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The attributes of the objects of the user's classes that the names hold, however deep."""
+    found: list[dict[str, Any]] = []
+    for x in within_reach(cells):
         held = getattr(x, "__dict__", None)
         theirs = not isinstance(x, FunctionType | ModuleType | type)
         if theirs and type(held) is dict and not type(x).__module__.startswith("funcgrad"):
@@ -208,14 +214,7 @@ def other_cells(cells: Mapping[str, Any]) -> list[tuple[CellType, Any]]:
     """The cells of functions within reach that are none of these, and what they hold."""
     mine = {id(cell.cell if isinstance(cell, CellPlace) else cell) for cell in cells.values()}
     found: dict[int, CellType] = {}
-    seen: set[int] = set()
-    stack: list[Any] = [value_in(cell) for cell in cells.values()]
-    while stack and len(seen) < MOST_OBJECTS:
-        x = stack.pop()
-        if id(x) in seen:
-            continue
-        seen.add(id(x))
-        stack += parts_of(x)
+    for x in within_reach(cells):
         if isinstance(x, FunctionType):
             found.update({id(cell): cell for cell in x.__closure__ or () if id(cell) not in mine})
     return [(cell, value_in(cell)) for cell in found.values()]
