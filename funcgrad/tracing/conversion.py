@@ -161,9 +161,19 @@ def text_of(x: Tracer, spec: str, frame: FrameType) -> str:
     """``format(x, spec)``: the digits of its value, which may be shown and not be read back as a number."""
     reader = "" if is_constant(x) else read_back(frame)
     if reader:
-        raise refusals.value_taken(x, reader, frame)
+        raise read_in_text(f"{reader} reads a number in the text that a traced {x.aval} is written as here,")
     text = format(x._needed_by("format()"), spec)
     return text if is_constant(x) else Digits(text)
+
+
+def read_in_text(what: str) -> ConcretizationError:
+    """The error for text of a traced number that a number is read in."""
+    return ConcretizationError(
+        f"{what} without its gradient",
+        source=Source(*user_location()),
+        remedy="Use np.round for fewer digits, or the traced number itself.\n"
+        "fg.stop_gradient(x) says that only the value is meant.",
+    )
 
 
 class Digits(str):
@@ -172,12 +182,7 @@ class Digits(str):
     __slots__ = ()
 
     def __float__(self) -> float:
-        raise ConcretizationError(
-            f"float() makes a number of text that a traced one was written as ({self}), without its gradient",
-            source=Source(*user_location()),
-            remedy="Use np.round for fewer digits, or the traced number itself.\n"
-            "fg.stop_gradient(x) says that only the value is meant.",
-        )
+        raise read_in_text(f"float() makes a number of text that a traced one was written as ({self}),")
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
