@@ -20,6 +20,7 @@ from benchmarks.workloads import (
     scipy_functions,
     solvers,
     startup,
+    threads,
 )
 
 WORKLOADS: tuple[Workload, ...] = (
@@ -39,6 +40,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *sampling.WORKLOADS,
     *scipy_functions.WORKLOADS,
     *solvers.WORKLOADS,
+    *threads.WORKLOADS,
 )
 
 
