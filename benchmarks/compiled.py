@@ -23,11 +23,14 @@ from benchmarks.contenders import (
     torch_gradient,
     torch_hessian,
 )
-from benchmarks.model import Builder, Call, Contender
+from benchmarks.libraries import use_threads
+from benchmarks.model import OURS, Builder, Call, Contender, Versus, Workload
 
 OBJECTIVE = "funcgrad.objective"
 
 LIMIT = "funcgrad.limit"
+
+ONE_THREAD = "funcgrad.one thread"
 
 BLOCK = 4096
 """Elements that stay in the processor's first cache."""
@@ -79,6 +82,22 @@ def first_gradients(function: Function) -> tuple[Contender, ...]:
         Contender("funcgrad", "funcgrad", funcgrad_jitted_gradient(function, True), cache=FUNCGRAD_CACHE),
         Contender("jax.jit", "jax", build),
         Contender("jax.cached", "jax", build, cache=JAX_CACHE),
+    )
+
+
+def with_second_thread(workload: Workload) -> Workload:
+    """The workload beside itself on one thread: the second is to make it 1.7 times as fast."""
+    (ours,) = (c for c in workload.contenders if c.name == OURS)
+
+    def build(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+        use_threads(1)  # in a process of its own, as every contender has one
+        return ours.build(fg, np, inputs)
+
+    alone = Contender(ONE_THREAD, "funcgrad", build)
+    return replace(
+        workload,
+        contenders=(*workload.contenders, alone),
+        targets=(*workload.targets, Versus((ONE_THREAD,), 1.7)),
     )
 
 

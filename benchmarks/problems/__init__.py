@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from benchmarks.problems import elementwise, long_programs, loops, models, unrolled, vision
+from benchmarks.problems import batches, elementwise, long_programs, loops, models, unrolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,16 @@ PROBLEMS = {
     "cumsum": Problem(models.weighted_cumsum, models.weighted_inputs),
     "sort_cumsum": Problem(models.sort_cumsum, models.weighted_inputs),
     "gmm": Problem(models.mixture_loss, models.mixture_inputs),
-    "bundle": Problem(vision.bundle_loss, vision.bundle_inputs),
     "gp": Problem(models.gaussian_process_loss, models.gaussian_process_inputs),
     "hessian_logistic": Problem(models.logistic_loss, models.hessian_inputs),
     "pytree": Problem(models.sum_of_squares, models.small_leaves),
+    "vmap_newton": Problem(batches.cube_roots_loss, batches.cube_roots_inputs),
+    "vmap_rk4": Problem(batches.oscillators_loss, batches.oscillators_inputs),
+    "vmap_loop": Problem(batches.long_loop_loss, batches.long_loop_inputs),
+    "vmap_solve": Problem(batches.solutions_loss, batches.solutions_inputs),
+    "vmap_kalman": Problem(batches.kalman_steps_loss, batches.kalman_steps_inputs),
+    "neural_field": Problem(batches.neural_field_loss, batches.neural_field_inputs),
+    "neural_spirals": Problem(batches.neural_spirals_loss, batches.neural_spirals_inputs),
     "transformer12": Problem(long_programs.transformer_loss, long_programs.transformer_inputs),
     "hand": Problem(long_programs.hand_loss, long_programs.hand_inputs),
     **{

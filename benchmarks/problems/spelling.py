@@ -87,3 +87,20 @@ def solve_lower(np: Any, lower: Any, b: Any) -> Any:
         "autograd.numpy": "autograd.scipy.linalg",
     }
     return import_module(homes[np.__name__]).solve_triangular(lower, b, lower=True)
+
+
+def vmapped(np: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of one example as one of a batch: funcgrad's, jax's and torch's `vmap`."""
+    homes = {"numpy": "funcgrad", "jax.numpy": "jax", "torch": "torch"}
+    mapped: Callable[..., Any] = import_module(homes[np.__name__]).vmap(function)
+    return mapped
+
+
+def repeated(np: Any, times: int, step: Callable[[Any], Any], start: Any) -> Any:
+    """A loop that applies `step` so often: structured in funcgrad and jax, Python's own elsewhere."""
+    if np.__name__ in ("numpy", "jax.numpy"):
+        home = import_module("funcgrad") if np.__name__ == "numpy" else import_module("jax").lax
+        return home.scan(lambda carry, _: (step(carry), None), start, None, length=times)[0]
+    for _ in range(times):
+        start = step(start)
+    return start

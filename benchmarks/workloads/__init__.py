@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.model import Workload
 from benchmarks.workloads import (
+    batches,
     chains,
     cold,
     compiled,
@@ -20,7 +21,6 @@ from benchmarks.workloads import (
     scipy_functions,
     solvers,
     startup,
-    threads,
 )
 
 WORKLOADS: tuple[Workload, ...] = (
@@ -28,6 +28,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *chains.WORKLOADS,
     *gradients.WORKLOADS,
     *compiled.WORKLOADS,
+    *batches.WORKLOADS,
     *cold.WORKLOADS,
     *exports.WORKLOADS,
     *functions.WORKLOADS,
@@ -40,7 +41,6 @@ WORKLOADS: tuple[Workload, ...] = (
     *sampling.WORKLOADS,
     *scipy_functions.WORKLOADS,
     *solvers.WORKLOADS,
-    *threads.WORKLOADS,
 )
 
 

@@ -7,7 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmarks.compiled import LIMIT, OBJECTIVE, compiled_gradients, compiled_hessians, vector_limit
+from benchmarks.compiled import (
+    LIMIT,
+    OBJECTIVE,
+    compiled_gradients,
+    compiled_hessians,
+    vector_limit,
+    with_second_thread,
+)
 from benchmarks.contenders import jax_jitted_gradient
 from benchmarks.model import Contender, Versus, Workload
 from benchmarks.problems import PROBLEMS, Problem
@@ -15,8 +22,8 @@ from benchmarks.problems.spelling import checkpointed_scan
 
 PEERS = ("torch", "torch.compile", "autograd", "jax.jit")
 
-COSTS_AT_MOST = Versus((OBJECTIVE,), 1 / 4)
-"""Value and gradient take at most four times as long as the objective alone."""
+COSTS_AT_MOST = Versus((OBJECTIVE,), 1 / 3.5)
+"""Value and gradient take at most three and a half times as long as the objective alone."""
 
 SINGLE = 2e-4
 """The relative tolerance of single precision, summed in different orders."""
@@ -107,13 +114,15 @@ MODELS = (
     compiled("softmax", "softmax cross-entropy, 1024×1000, float32", 1.0, "softmax_xent", rtol=SINGLE),
     compiled("mixture", "ADBench's Gaussian mixture, d = 10, K = 25, n = 1000", 1.1, "gmm"),
     compiled("gaussian-process", "Gaussian process, log marginal likelihood, n = 500", 1.0, "gp"),
-    Workload(
-        name="jit-hessian",
-        title="Hessian of logistic regression, 2000×100",
-        contenders=compiled_hessians(PROBLEMS["hessian_logistic"].function),
-        targets=(Versus(("torch", "torch.compile", "jax.jit"), 2.0, "the best peer"),),
-        inputs=PROBLEMS["hessian_logistic"].inputs,
-        in_quick=False,
+    with_second_thread(
+        Workload(
+            name="jit-hessian",
+            title="Hessian of logistic regression, 2000×100",
+            contenders=compiled_hessians(PROBLEMS["hessian_logistic"].function),
+            targets=(Versus(("torch", "torch.compile", "jax.jit"), 2.0, "the best peer"),),
+            inputs=PROBLEMS["hessian_logistic"].inputs,
+            in_quick=False,
+        )
     ),
 )
 
@@ -157,7 +166,7 @@ def van_der_pol(name: str, title: str, problem: str) -> Workload:
 LOOPS = (
     lstm(1, 16, 2.0),
     lstm(1, 128, 2.0),
-    lstm(16, 128, 1.0),
+    with_second_thread(lstm(16, 128, 1.0)),
     compiled("recurrence", "scalar recurrence by scan, 10,000 steps", 2.0, "recurrence", left_out=SLOW),
     van_der_pol("van-der-pol", "Van der Pol by RK4, 10,000 steps, two scalars", "van_der_pol"),
     van_der_pol("van-der-pol-array", "the same with the state in one array", "van_der_pol_array"),

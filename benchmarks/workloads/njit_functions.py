@@ -46,7 +46,7 @@ def inputs_of(name: str) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def of_njit(name: str, title: str, objective: str, by_hand: str = "") -> Workload:
-    """A workload: the gradient may take four times as long as the function."""
+    """A workload: the gradient may take 3.5 times as long as the function."""
     contenders = [
         Contender("funcgrad", "funcgrad", gradient_of(objective)),
         Contender(OBJECTIVE, "numba", numba_call(objective), compared=False),
@@ -57,7 +57,7 @@ def of_njit(name: str, title: str, objective: str, by_hand: str = "") -> Workloa
         name=f"njit-{name}",
         title=title,
         contenders=tuple(contenders),
-        targets=(Versus((OBJECTIVE,), 1 / 4, "the njit function"),),
+        targets=(Versus((OBJECTIVE,), 1 / 3.5, "the njit function"),),
         inputs=inputs_of(objective),
         rtol=1e-8,
         in_quick=False,

@@ -45,7 +45,7 @@ def looped(
     ratio: float,
     by_hand: Function | None = None,
 ) -> Workload:
-    """A workload: `ratio` is to be reached against jax, four times Numba's objective, and the adjoint."""
+    """A workload: `ratio` is to be reached against jax; at most 3.5 objectives, 4 of Numba's, one adjoint."""
 
     def given(_: Any, *args: Any) -> Any:
         return function(*args)
@@ -55,7 +55,7 @@ def looped(
         Contender(OBJECTIVE, "funcgrad", funcgrad_jitted_objective(given, True), compared=False),
         Contender(NUMBA, "numba", numba_call(function), compared=False),
     ]
-    targets = [Versus((OBJECTIVE,), 1 / 4), Versus((NUMBA,), 1 / 4, "Numba's objective")]
+    targets = [Versus((OBJECTIVE,), 1 / 3.5), Versus((NUMBA,), 1 / 4, "Numba's objective")]
     if by_hand is not None:
         contenders.append(Contender(BY_HAND, "numba", numba_call(by_hand)))
         targets.append(Versus((BY_HAND,), 1.0))

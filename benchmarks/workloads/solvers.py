@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from benchmarks.compiled import with_second_thread
 from benchmarks.model import Builder, Call, Contender, Versus, Workload
 
 Inputs = tuple[Any, ...]
@@ -258,16 +259,18 @@ def roots_by_optimistix(optimistix: Any, np: Any, inputs: Inputs) -> Call:
     return lambda: jax.block_until_ready(both(a))
 
 
-ROOTS = Workload(
-    name="brentq-vmap",
-    title="`brentq` over 10,000 problems by `vmap`, roots and their derivatives",
-    contenders=(
-        Contender("funcgrad", "funcgrad", roots_by_funcgrad),
-        Contender("scipy", "scipy", roots_by_scipy),
-        Contender("optimistix", "optimistix", roots_by_optimistix),
-    ),
-    targets=(Versus(("scipy",), 5.0), Versus(("optimistix",), 1.5)),
-    inputs=heights,
+ROOTS = with_second_thread(
+    Workload(
+        name="brentq-vmap",
+        title="`brentq` over 10,000 problems by `vmap`, roots and their derivatives",
+        contenders=(
+            Contender("funcgrad", "funcgrad", roots_by_funcgrad),
+            Contender("scipy", "scipy", roots_by_scipy),
+            Contender("optimistix", "optimistix", roots_by_optimistix),
+        ),
+        targets=(Versus(("scipy",), 5.0), Versus(("optimistix",), 1.5)),
+        inputs=heights,
+    )
 )
 
 
