@@ -16,7 +16,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from benchmarks.problems import batches, elementwise, long_programs, loops, models, unrolled
+from benchmarks.problems import batches, elementwise, long_programs, loops, models, unrolled, vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ PROBLEMS = {
     "cumsum": Problem(models.weighted_cumsum, models.weighted_inputs),
     "sort_cumsum": Problem(models.sort_cumsum, models.weighted_inputs),
     "gmm": Problem(models.mixture_loss, models.mixture_inputs),
+    "bundle": Problem(vision.bundle_loss, vision.bundle_inputs),
     "gp": Problem(models.gaussian_process_loss, models.gaussian_process_inputs),
     "hessian_logistic": Problem(models.logistic_loss, models.hessian_inputs),
     "pytree": Problem(models.sum_of_squares, models.small_leaves),

@@ -21,6 +21,7 @@ from benchmarks.workloads import (
     scipy_functions,
     solvers,
     startup,
+    threads,
 )
 
 WORKLOADS: tuple[Workload, ...] = (
@@ -41,6 +42,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *sampling.WORKLOADS,
     *scipy_functions.WORKLOADS,
     *solvers.WORKLOADS,
+    *threads.WORKLOADS,
 )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.contenders import gradients, hessians
-from benchmarks.model import Versus, Workload
+from benchmarks.model import Versus, Within, Workload
 from benchmarks.problems import PROBLEMS
 
 JITTED = frozenset({"jax.jit"})
@@ -28,6 +28,7 @@ FOUR_OPERATIONS = Workload(
     title="un-jitted gradient of four operations on 10 elements",
     contenders=gradients(four_operations),
     targets=(
+        Within(10e-6),
         Versus(("torch",), 1.0),
         Versus(("autograd",), 2.0),
         Versus(("jax",), 20.0),

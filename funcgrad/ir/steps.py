@@ -7,12 +7,15 @@ becomes equations when somebody looks. Knows no rule and no tracer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
 from funcgrad.source import Source
 from funcgrad.types import Anything
+
+FIRST = itemgetter(0)
 
 NOTHING = -1
 """Stands for no value where the number of one is expected."""
@@ -69,7 +72,7 @@ class Steps:
         """The values of captured arrays, by number."""
         self.outputs = outputs
         self.live, self.dead = live_steps(steps, outputs)
-        self.primitives = {steps[i][0] for i in self.live}
+        self.primitives: set[Any] = set(map(FIRST, map(steps.__getitem__, self.live)))
         self._parts: dict[None, tuple[Any, ...]] = {}
 
     def parts(self) -> tuple[Any, ...]:
@@ -140,11 +143,9 @@ def live_steps(steps: list[Any], outputs: Sequence[int]) -> tuple[list[int], lis
     of them and for every operation with several results.
     """
     used = bytearray(len(steps))
-    wanted: set[int] = set()
     for i in outputs:
         used[i] = True
-        if type(steps[i]) is int:
-            wanted.add(i - steps[i])
+    wanted = {i - steps[i] for i in outputs if type(steps[i]) is int}
     live: list[int] = []
     dead: list[int | tuple[int, ...]] = []
     unused: list[int] = []
@@ -159,11 +160,17 @@ def live_steps(steps: list[Any], outputs: Sequence[int]) -> tuple[list[int], lis
         if type(step) is tuple and (used[i] or i in wanted):
             live.append(i)
             last: int | tuple[int, ...] = NOTHING
-            for j in step[1:]:
+            if len(step) == 3:
+                primitive, j, k = step
                 if not used[j]:
-                    used[j] = True
-                    last = j if last == NOTHING else (*(last if type(last) is tuple else (last,)), j)
-            if step[0].multiple:
+                    last = j if used[k] or j == k else (j, k)
+                    used[j] = used[k] = True
+                elif not used[k]:
+                    last = k
+                    used[k] = True
+            else:
+                primitive, last = step[0], newly_used(step[1:], used)
+            if primitive.multiple:
                 last = (*unused, *(() if used[i] else (i,)), *(last if type(last) is tuple else (last,)))
             dead.append(last)
         if unused:
@@ -171,6 +178,39 @@ def live_steps(steps: list[Any], outputs: Sequence[int]) -> tuple[list[int], lis
     live.reverse()
     dead.reverse()
     return live, dead
+
+
+def newly_used(operands: Sequence[int], used: bytearray) -> int | tuple[int, ...]:
+    """Which operands were not used until now, and are from now on: one, `NOTHING` or a tuple of several."""
+    found: list[int] = []
+    for j in operands:
+        if not used[j]:
+            used[j] = True
+            found.append(j)
+    return tuple(found) if len(found) > 1 else found[0] if found else NOTHING
+
+
+def needed_steps(steps: Sequence[Any], outputs: Sequence[int]) -> list[int]:
+    """The numbers of the operations that the outputs depend on, in order."""
+    used = bytearray(len(steps))
+    for i in outputs:
+        used[i] = True
+    needed: list[int] = []
+    for i in range(len(steps) - 1, -1, -1):
+        if used[i]:
+            step = steps[i]
+            if type(step) is tuple:
+                needed.append(i)
+                if len(step) == 3:
+                    _, j, k = step
+                    used[j] = used[k] = True
+                else:
+                    for j in step[1:]:
+                        used[j] = True
+            elif type(step) is int:
+                used[i - step] = True
+    needed.reverse()
+    return needed
 
 
 def program_of_steps(steps: Steps) -> Program:

@@ -13,7 +13,7 @@ from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Literal, Program, Var
-from funcgrad.ir.steps import Steps, as_source, live_steps, program_of_steps
+from funcgrad.ir.steps import Steps, as_source, needed_steps, program_of_steps
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.recorder import NOWHERE, Recorder
@@ -105,24 +105,27 @@ class Sweep:
                 at[i] = self.given(step)
         for i in sorted(self._known):
             at[i] = self.given(record.avals[i])
-        for i in live_steps(steps, outputs)[0]:
+        for i in needed_steps(steps, outputs):
             step = steps[i]
+            self.location = sources[i]
+            rule: LocalRule | None = None
             if len(step) == 3:
                 primitive, j, k = step
-                key: tuple[Any, ...] = kinds[j], kinds[k]
-                twice = j == k
-            else:
-                primitive, *operands = step
-                key = tuple([kinds[j] for j in operands])
-                twice = len(set(operands)) < len(operands)
-            self.location = sources[i]
-            rule = None if twice else primitive._local_rules.get(key)
+                if j != k:
+                    rule = primitive._local_rules.get((kinds[j], kinds[k]))
+                    slots = [at[j], at[k]]
+            elif len(step) == 2:
+                primitive, j = step
+                rule = primitive._local_rules.get((kinds[j],))
+                slots = [at[j]]
             if rule is None:
-                rule = self._rule(primitive, step[1:], key)
-            self._take_over(i, step, rule)
+                rule = self._rule(step[0], step[1:])
+                slots = [at[step[k + 1]] for k in rule.distinct]
+            self._take_over(i, step, rule, slots)
 
-    def _rule(self, primitive: AnyPrimitive, operands: Sequence[int], key: tuple[Any, ...]) -> LocalRule:
+    def _rule(self, primitive: AnyPrimitive, operands: Sequence[int]) -> LocalRule:
         """The rule of an operation, made where it is not known. A value given twice is one operand."""
+        key: tuple[Any, ...] = tuple([self._kinds[j] for j in operands])
         if len(set(operands)) < len(operands):
             key = (*key, tuple([operands.index(j) for j in operands]))
         numbers: dict[int, Any] = {}
@@ -145,26 +148,27 @@ class Sweep:
         """The literals of the record."""
         return {j: self.recorder.values[j] for j, is_literal in self.recorder.operands if is_literal}
 
-    def _take_over(self, i: int, step: tuple[Any, ...], rule: LocalRule) -> None:
+    def _take_over(self, i: int, step: tuple[Any, ...], rule: LocalRule, slots: list[int]) -> None:
         at = self.at
-        slots = [at[step[k + 1]] for k in rule.distinct]
         if i in self._known:
             evaluated = step[0], *[at[j] for j in step[1:]]
             self._seen[evaluated] = self._evaluated[evaluated] = at[i]
         self.repeat(rule.forward, slots)
         sweeps = False
-        for k, (slot, moves) in enumerate(rule.results, i):
+        k = i
+        for slot, moves in rule.results:
             if at[k] == ABSENT:
                 at[k] = slots[slot]
             if moves:
                 self._kinds[k] = (self._kinds[k],)
                 sweeps = True
+            k += 1
         if sweeps:
             self._swept.append((rule, i, slots))
 
     def repeat(self, lines: Sequence[Line], slots: list[int]) -> None:
         """Record the lines of a rule on the values in `slots`, and add the results to them."""
-        steps, seen, special = self.steps, self._seen, self._special
+        steps, special = self.steps, self._special
         for kind, primitive, operands, aval in lines:
             if kind:
                 self._repeat_other(kind, primitive, operands, aval, slots)
@@ -172,17 +176,20 @@ class Sweep:
             if len(operands) == 2:
                 j, k = operands
                 step: tuple[Any, ...] = primitive, slots[j], slots[k]
+            elif len(operands) == 1:
+                step = primitive, slots[operands[0]]
             else:
                 step = (primitive, *[slots[k] for k in operands])
-            if not special.isdisjoint(step):
+            if special.isdisjoint(step):
+                new = len(steps)
+                index = self._seen.setdefault(step, new)
+                if index == new:
+                    steps.append(step)
+                    self.avals.append(aval)
+                    self.sources.append(self.location)
+                slots.append(index)
+            else:
                 slots.append(self._simple(step, aval))
-                continue
-            index = seen.setdefault(step, len(steps))
-            if index == len(steps):
-                steps.append(step)
-                self.avals.append(aval)
-                self.sources.append(self.location)
-            slots.append(index)
 
     def _repeat_other(
         self, kind: int, primitive: AnyPrimitive, operands: tuple[int, ...], aval: Anything, slots: list[int]
@@ -265,21 +272,26 @@ class Sweep:
             if given[0] is None and all(bar is None for bar in given):
                 continue
             step = steps[i]
-            given += [bars.get(step[k + 1]) for k in rule.moving]
-            there = [j for j in given if j is not None]
-            key = tuple([None if j is None else avals[j] for j in given])
+            for k in rule.moving:
+                given.append(bars.get(step[k + 1]))  # noqa: PERF401 - a list of two is made faster so
+            types: list[Any] = []
+            for index in given:
+                if index is None:
+                    types.append(None)
+                else:
+                    types.append(avals[index])
+                    slots.append(index)
             marks = tuple([j in selected for j in given]) if selected else ()
-            pullback = rule.pullback(key, marks)
             location = sources[i]
             self.location = backward.get(id(location))
             if self.location is None:
                 self.location = backward[id(location)] = in_reverse(location)
-            slots.extend(there)
-            self.repeat(pullback.lines, slots)
-            for k, slot, mark in pullback.totals:
-                bars[step[k + 1]] = index = slots[slot]
+            lines, totals = rule.pullback(tuple(types), marks)
+            self.repeat(lines, slots)
+            for k, slot, mark in totals:
+                bars[step[k + 1]] = total = slots[slot]
                 if mark:
-                    selected.add(index)
+                    selected.add(total)
         return bars
 
     def instantiated(self, bar: int | None, aval: Aval) -> int:

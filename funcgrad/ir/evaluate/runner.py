@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from math import inf
+from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +28,8 @@ from funcgrad.types import AnyPrimitive, Anything
 
 # A Program is written as source when it is run again.
 spelled = Later("funcgrad.ir.text.numpy_source")
+
+SIZE = attrgetter("size")
 
 _KINDS = "biufc"
 """In this order, a Python scalar of one kind may stand where a later one is expected."""
@@ -199,9 +202,9 @@ def least_seconds(program: Program) -> float:
     """What one evaluation takes at least, for Programs of large arrays: writing down every result."""
     steps = program._steps
     if steps is not None:
-        sizes = [steps.avals[i].size for i in steps.live]
+        sizes = map(SIZE, map(steps.avals.__getitem__, steps.live))
     else:
-        sizes = [v.aval.size for equation in program.equations for v in equation.outputs]
+        sizes = map(SIZE, [v.aval for equation in program.equations for v in equation.outputs])
     return EACH_ELEMENT * float(sum(sizes))
 
 

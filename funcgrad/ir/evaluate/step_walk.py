@@ -27,7 +27,9 @@ class StepWalk:
         self._evaluators = {primitive: primitive.evaluator() for primitive in steps.primitives}
         made_here = {i - s if type(s := steps.steps[i]) is int else i for i in steps.outputs}
         aliasing = {primitive for primitive in steps.primitives if primitive.aliases}
-        sketch = steps.sketch([i for i in steps.live if steps.steps[i][0] in aliasing or i in made_here])
+        # Most Programs have no views: then nothing but the outputs is looked at.
+        among = steps.live if aliasing else sorted(i for i in made_here if type(steps.steps[i]) is tuple)
+        sketch = steps.sketch([i for i in among if i in made_here or steps.steps[i][0] in aliasing])
         self._finishes = owning(sketch, exposed(sketch, Buffers(sketch)))
 
     def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
@@ -45,6 +47,9 @@ class StepWalk:
                     if len(step) == 3:
                         primitive, j, k = step
                         out = evaluators[primitive](values[j], values[k])
+                    elif len(step) == 2:
+                        primitive, j = step
+                        out = evaluators[primitive](values[j])
                     else:
                         primitive, *operands = step
                         out = evaluators[primitive](*[values[j] for j in operands])
