@@ -75,9 +75,9 @@ def compiled_hessians(function: Function) -> tuple[Contender, ...]:
     return contenders(builders, function, False, {})
 
 
-def first_gradients(function: Function) -> tuple[Contender, ...]:
-    """Contenders for a first call in a new process: jax without and with its cache on disk."""
-    build = jax_jitted_gradient(function, True)
+def first_gradients(function: Function, jax: Function | None = None) -> tuple[Contender, ...]:
+    """Contenders for a first call in a new process: jax (by `jax`, if given) without and with its cache."""
+    build = jax_jitted_gradient(jax or function, True)
     return (
         Contender("funcgrad", "funcgrad", funcgrad_jitted_gradient(function, True), cache=FUNCGRAD_CACHE),
         Contender("jax.jit", "jax", build),

@@ -16,7 +16,16 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from benchmarks.problems import batches, elementwise, long_programs, loops, models, unrolled, vision
+from benchmarks.problems import (
+    batches,
+    convolutional,
+    elementwise,
+    long_programs,
+    loops,
+    models,
+    unrolled,
+    vision,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,7 @@ PROBLEMS = {
     "neural_field": Problem(batches.neural_field_loss, batches.neural_field_inputs),
     "neural_spirals": Problem(batches.neural_spirals_loss, batches.neural_spirals_inputs),
     "transformer12": Problem(long_programs.transformer_loss, long_programs.transformer_inputs),
+    "conv_net": Problem(convolutional.conv_net, convolutional.conv_net_inputs),
     "hand": Problem(long_programs.hand_loss, long_programs.hand_inputs),
     **{
         f"unrolled_{name}{n}": Problem(function, partial(inputs, **{what: n}))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks.compiled import first_gradients
 from benchmarks.model import Cache, Target, Versus, Workload
 from benchmarks.problems import PROBLEMS
+from benchmarks.problems.convolutional import jax_conv_net
 from benchmarks.workloads.compiled import SINGLE
 
 TARGETS: dict[Cache, tuple[Target, ...]] = {
@@ -30,10 +31,14 @@ UNROLLED = {
     **{f"unrolled_kalman{n}": f"Kalman filter, {n} steps in a loop of Python's" for n in (5, 10, 30)},
     **{f"unrolled_rk4_{n}": f"Runge-Kutta, {n} steps in a loop of Python's, 6 numbers" for n in (10, 50)},
     **{f"unrolled_layers{n}": f"network of {n} equal layers" for n in (20, 50)},
+    "conv_net": "convolutional network, 32×28×28, 8 and 16 channels, float32",
     "transformer12": "transformer of 12 blocks, 32 tokens, width 64",
     "hand": "GradBench's hand tracking, 22 bones, 120 vertices",
 }
 """Programs whose length is Python's doing: what repeats must not be compiled again and again."""
+
+FOR_JAX = {"conv_net": jax_conv_net}
+"""What jax says in other words."""
 
 BESIDE_JIT: dict[Cache, tuple[Target, ...]] = {
     "warm": (Versus(("jax.jit",), 1 / 0.4),),
@@ -48,7 +53,7 @@ def cold(problem: str, title: str, cache: Cache) -> Workload:
     return Workload(
         name=f"cold-{cache}-{problem.replace('_', '-')}",
         title=f"first call in a new process, import included, {cache} disk cache: {title}",
-        contenders=first_gradients(found.function),
+        contenders=first_gradients(found.function, FOR_JAX.get(problem)),
         targets=(BESIDE_JIT if problem in UNROLLED else TARGETS)[cache],
         inputs=found.inputs,
         measure="first call",
