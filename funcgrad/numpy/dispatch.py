@@ -63,7 +63,7 @@ LATER_PACKAGES = {"numpy.fft": "funcgrad.numpy.fft", "numpy.linalg": "funcgrad.n
 """The same for all functions of a subpackage of NumPy's that need not be imported yet."""
 
 LATER_UFUNCS = {"scipy.special": "funcgrad.scipy.special", "scipy.special._ufuncs": "funcgrad.scipy.special"}
-"""Modules with ufuncs, and the modules whose import enters them in `DEFERRED`."""
+"""Modules with ufuncs, and those whose ``HOMES`` say which import enters one of some name in `DEFERRED`."""
 
 
 def implements(*functions: object) -> Callable[[F], F]:
@@ -188,14 +188,22 @@ def deferred(ufunc: UfuncLike) -> Callable[..., Any] | None:
     """What stands in for a ufunc of another package, if anything; found by name once, then by identity."""
     if ufunc in BY_UFUNC:
         return BY_UFUNC[ufunc]
-    for home, implementing in LATER_UFUNCS.items():
-        if getattr(sys.modules.get(home), ufunc.__name__, None) is ufunc:
-            import_module(implementing)
+    named = ufunc.__name__
+    for home, front in LATER_UFUNCS.items():
+        if getattr(sys.modules.get(home), named, None) is ufunc:
+            import_implementations(front, named)
     for (module, name), ours in DEFERRED.items():
-        if name == ufunc.__name__ and is_in(module, ufunc):
+        if name == named and is_in(module, ufunc):
             FUNCTIONS[ufunc] = ours
             return ours
     return None
+
+
+def import_implementations(front: str, name: str) -> None:
+    """Import what enters a ufunc of this name; of one that is not public there, all that a package has."""
+    homes: dict[str, str] = import_module(front).HOMES
+    for home in [homes[name]] if name in homes else {*homes.values()}:
+        import_module(home)
 
 
 def is_in(module: str, ufunc: UfuncLike) -> bool:

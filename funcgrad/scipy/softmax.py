@@ -27,6 +27,8 @@ from funcgrad.ops.reducing.softmax import LogSoftmax, Softmax
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, Arrays, AxisLike
 
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
 FLOAT = np.dtype(np.float64)
 
 

@@ -17,6 +17,7 @@ import pytest
 import funcgrad as fg
 from funcgrad.numpy import later
 from funcgrad.numpy.tracers import made_inside, mattering
+from funcgrad.scipy import special
 from funcgrad.tracing.overwriting import DRAWING_METHODS
 from funcgrad.tracing.python.attributes import SERIES
 
@@ -26,6 +27,11 @@ CALLS = {
         "import numpy as np, funcgrad as fg\n"
         "x = np.linspace(0.0, 1.0, 10)\n"
         "print(fg.grad(lambda x: np.sum(np.sin(x) * x + x))(x)[0], file=sys.stderr)"
+    ),
+    "special": (
+        "import numpy as np, funcgrad as fg, scipy.special\n"
+        "x = np.linspace(0.0, 1.0, 10)\n"
+        "print(fg.grad(lambda x: np.sum(scipy.special.expit(x)))(x)[0], file=sys.stderr)"
     ),
 }
 """Programs of users by name."""
@@ -49,13 +55,26 @@ def imported(call: str) -> frozenset[str]:
     return frozenset(done.stdout.split())
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", MOST)
 def test_no_more_modules_are_imported(call: str) -> None:
     found = sorted(name for name in imported(call) if name.partition(".")[0] == "funcgrad")
     assert 0 < len(found) <= MOST[call], found
 
 
-@pytest.mark.parametrize("call", CALLS)
+def test_a_common_special_function_imports_no_others() -> None:
+    found = imported("special")
+    assert "funcgrad.scipy.special.common_functions" in found
+    assert not found & {"funcgrad.ops.specials", "funcgrad.scipy.special.bessel_functions"}
+
+
+@pytest.mark.parametrize("home", special.MODULES)
+def test_special_functions_are_those_of_their_modules(home: str) -> None:
+    found = import_module(home)
+    assert special.MODULES[home].split() == sorted(found.__all__)
+    assert {*found.__all__} <= {*dir(special)}
+
+
+@pytest.mark.parametrize("call", MOST)
 def test_what_is_slow_to_import_is_not_imported(call: str) -> None:
     assert "numpy" in imported(call)
     assert not imported(call) & {*SPARED}

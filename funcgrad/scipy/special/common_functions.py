@@ -1,4 +1,8 @@
-"""The most common special functions: logistic, error and gamma functions, products with logarithms."""
+"""The most common special functions: logistic, error and gamma functions, entropy.
+
+Their operations are those of `funcgrad.ops.elementwise.special`: importing them leaves the table of all
+others out.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.steps import as_source
+from funcgrad.later import Later
 from funcgrad.numpy.elementwise.ufuncs import Operand, elementwise, untraced
 from funcgrad.numpy.reducing.axes import refused
 from funcgrad.ops.arrays.lazy import LazyUfunc
@@ -19,13 +24,15 @@ from funcgrad.ops.elementwise.bivariate import logaddexp
 from funcgrad.ops.elementwise.comparison import equal, less
 from funcgrad.ops.elementwise.elementary import log
 from funcgrad.ops.elementwise.selection import where
-from funcgrad.ops.specials.gamma import gamma
-from funcgrad.ops.specials.zeta import hurwitz
-from funcgrad.scipy.special.defining import composed, scipys, tabled
+from funcgrad.scipy.special.defining import composed, scipys
 from funcgrad.source import user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, ArrayLike, UfuncOption
+
+# The table of all special functions, which those of this module do without.
+gammas = Later("funcgrad.ops.specials.gamma")
+zetas = Later("funcgrad.ops.specials.zeta")
 
 __all__ = [
     "digamma",
@@ -40,8 +47,6 @@ __all__ = [
     "ndtr",
     "polygamma",
     "psi",
-    "xlog1py",
-    "xlogy",
 ]
 
 
@@ -109,24 +114,6 @@ def ndtr(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
     [5.00000000e-01 7.61985302e-24]
     """
     return mul(special.erfc(mul(x, -math.sqrt(0.5))), 0.5)
-
-
-@tabled
-def xlogy(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
-    """``x * log(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
-
-    >>> print(fg.scipy.special.xlogy([0.0, 2.0], [0.0, np.e]))
-    [0. 2.]
-    """
-
-
-@tabled
-def xlog1py(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
-    """``x * log(1 + y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
-
-    >>> print(fg.scipy.special.xlog1py([0.0, 2.0], [-1.0, np.e - 1]))
-    [0. 2.]
-    """
 
 
 @composed("entr")
@@ -202,7 +189,7 @@ def _polygamma_of_traced_order(n: Array, x: Operand) -> Array:
     order = cast(n, aval(at).dtype)
     from_one = where(less(order, 1.0), 1.0, order)
     sign = where(equal(n % 2, 0), -1.0, 1.0)
-    higher = sign * gamma(from_one + 1.0) * hurwitz(from_one + 1.0, at)
+    higher = sign * gammas.gamma(from_one + 1.0) * zetas.hurwitz(from_one + 1.0, at)
     return where(less(order, 1.0), special.Polygamma(0)(at), higher)
 
 

@@ -8,12 +8,15 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from funcgrad.later import Later
 from funcgrad.numpy.elementwise.ufuncs import elementwise, loop_dtypes
 from funcgrad.ops.arrays.lazy import LazyUfunc
 from funcgrad.ops.arrays.structure import aval
 from funcgrad.ops.arrays.structure import cast as cast_to
-from funcgrad.ops.specials.table import TABLE, Special
 from funcgrad.types import Array
+
+# What the most common special functions do without: its import is that of every other.
+table = Later("funcgrad.ops.specials.table")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,7 +32,7 @@ def scipys(name: str, nin: int = 1) -> LazyUfunc:
 def tabled(described: F) -> F:
     """Make the described function of the table public, and answer SciPy's ufunc of its name with it."""
     name = described.__name__
-    return elementwise(TABLE[name].ufunc, Special(name))(described)
+    return elementwise(table.TABLE[name].ufunc, table.Special(name))(described)
 
 
 def composed(name: str, nin: int = 1) -> Callable[[F], F]:

@@ -1,4 +1,7 @@
-"""Functions with elementary derivatives: divergences, losses, Box-Cox, powers, angles in degrees."""
+"""Functions with elementary derivatives: products with logarithms, divergences, losses, Box-Cox, powers.
+
+And angles in degrees.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ __all__ = [
     "rel_entr",
     "sindg",
     "tandg",
+    "xlog1py",
+    "xlogy",
 ]
 
 
@@ -157,4 +162,22 @@ def cotdg(x: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
 
     >>> print(fg.scipy.special.cotdg([45.0, 90.0]))
     [1. 0.]
+    """
+
+
+@tabled
+def xlogy(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
+    """``x * log(y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
+
+    >>> print(fg.scipy.special.xlogy([0.0, 2.0], [0.0, np.e]))
+    [0. 2.]
+    """
+
+
+@tabled
+def xlog1py(x: Operand, y: Operand, /, out: Array = None, **options: UfuncOption) -> Array:
+    """``x * log(1 + y)``, and 0 where ``x`` is 0 unless ``y`` is NaN.
+
+    >>> print(fg.scipy.special.xlog1py([0.0, 2.0], [-1.0, np.e - 1]))
+    [0. 2.]
     """
