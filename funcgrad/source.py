@@ -14,7 +14,6 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable
-from itertools import islice
 from sys import _getframe
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
@@ -190,25 +189,23 @@ _JUMPS_STAND_AT_STATEMENTS = sys.version_info < (3, 12)
 
 _Position = tuple[int | None, int | None, int | None, int | None]
 
-_MOST_CODES = 16
-_positions: dict[int, tuple[CodeType, dict[int, _Position]]] = {}
-"""Places of the codes met last, by the code's id: a code is gone through from its beginning for each."""
+_MOST_INSTRUCTIONS = 100_000
+_positions: dict[int, tuple[CodeType, bytes, list[_Position]]] = {}
+"""The codes met last, by their ids, with their instructions and the place of each: Python goes through all
+of a code for one of them."""
 
 
 def _position_of(code: CodeType, lasti: int) -> _Position:
     # By identity: codes that differ in their file alone are equal.
     known = _positions.get(id(code))
     if known is None:
-        if len(_positions) >= _MOST_CODES:
+        if sum([len(places) for _, _, places in _positions.values()]) > _MOST_INSTRUCTIONS:
             _positions.clear()
-        known = _positions[id(code)] = code, {}
-    found = known[1].get(lasti)
-    if found is None:
-        # Instructions are two bytes; an offset of -1 belongs to a frame that has not started.
-        index = _maker_of_condition(code.co_code, max(lasti, 0) // 2)
-        found = next(islice(code.co_positions(), index, None), (None, None, None, None))
-        known[1][lasti] = found
-    return found
+        known = _positions[id(code)] = code, code.co_code, list(code.co_positions())
+    _, instructions, places = known
+    # Instructions are two bytes; an offset of -1 belongs to a frame that has not started.
+    index = _maker_of_condition(instructions, max(lasti, 0) // 2)
+    return places[index] if index < len(places) else (None, None, None, None)
 
 
 def _place_of(code: CodeType, lasti: int) -> _Place:

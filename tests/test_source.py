@@ -555,3 +555,20 @@ def test_what_reverse_mode_computes_is_marked_and_keeps_its_line() -> None:
     restored = pickle.loads(pickle.dumps(forward[0]))
     assert restored.in_reverse() == restored
     assert restored.in_reverse().backward
+
+
+def test_a_long_function_is_gone_through_once_for_the_places_of_all_its_lines() -> None:
+    code = compile("x = 1.0\n" + "x = -x\n" * 200, "<a long file>", "exec")
+    passes = []
+
+    def note(frame: types.FrameType, event: str, called: Any) -> None:
+        if event == "c_call" and called.__name__ == "co_positions":
+            passes.append(called)
+
+    sys.setprofile(note)
+    try:
+        lines = [Source(code, offset).line for offset in range(0, len(code.co_code), 2)]
+    finally:
+        sys.setprofile(None)
+    assert lines == [line or code.co_firstlineno for line, *_ in code.co_positions()]
+    assert len(passes) == 1

@@ -21,13 +21,17 @@ def loops_of(nest: Nest, *, separate: bool = False) -> list[Loop]:
 
     With `separate` the outermost axis stays a loop of its own.
     """
-    views = [view for view, _ in nest.views()]
+    return loops_over(nest, [view for view, _ in nest.views()], separate=separate)
+
+
+def loops_over(nest: Nest, views: Sequence[View], *, separate: bool) -> list[Loop]:
+    """As `loops_of`, for a nest whose views are known."""
     reductions = [set(s.axes) for s in nest.body if isinstance(s, Reduce)]
     order = loop_order(nest, views)
     loops: list[Loop] = []
     for axis in order:
         n = nest.shape[axis]
-        if len(loops) > separate and all(follows(view, loops[-1].axes[-1], axis, n) for view in views):
+        if len(loops) > separate and follow(views, loops[-1].axes[-1], axis, n):
             last = loops[-1]
             if all((axis in reduced) == (last.axes[0] in reduced) for reduced in reductions):
                 loops[-1] = Loop(last.size * n, (*last.axes, axis))
@@ -36,9 +40,9 @@ def loops_of(nest: Nest, *, separate: bool = False) -> list[Loop]:
     return loops
 
 
-def follows(view: View, outer: int, inner: int, n: int) -> bool:
-    """Whether one step of the outer axis is `n` steps of the inner one."""
-    return view.strides[outer] == view.strides[inner] * n
+def follow(views: Sequence[View], outer: int, inner: int, n: int) -> bool:
+    """Whether one step of the outer axis is `n` steps of the inner one in all views."""
+    return all(view.strides[outer] == view.strides[inner] * n for view in views)
 
 
 def loop_order(nest: Nest, views: Sequence[View]) -> list[int]:

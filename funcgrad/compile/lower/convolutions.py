@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from funcgrad.compile.emit.loop_order import loops_of
@@ -121,8 +120,7 @@ def windows_of(p: Plan, x: View) -> View:
         outer[-1] //= p.run
         outer_strides[-1] *= p.run
         inner[-1] += p.run - 1
-    return replace(
-        x,
+    return x._replace(
         shape=(*x.shape[:2], *outer, *inner, x.shape[-1]),
         strides=(*x.strides[:2], *outer_strides, *inner_strides, x.strides[-1]),
     )
@@ -152,7 +150,7 @@ def kernel_matrix(scheduler: Scheduler, p: Plan, w: Atom, equation: Equation) ->
     if p.backward or m == 1:
         if view.contiguous:
             matrices = (g, size // (g * columns), columns)
-            return replace(view, shape=matrices, strides=row_major(matrices))
+            return view._replace(shape=matrices, strides=row_major(matrices))
         memory = scheduler.buffer_like(Aval(view.shape, view.buffer.dtype))
         copied_into(scheduler, memory, view, equation)
         return View.whole(memory.buffer, (g, size // (g * columns), columns))
@@ -163,7 +161,7 @@ def kernel_matrix(scheduler: Scheduler, p: Plan, w: Atom, equation: Equation) ->
     diagonal = (*memory.strides[: len(lead)], *memory.strides[-4:-2], memory.strides[-1])
     step = memory.strides[-4] + memory.strides[-2]
     target = View(memory.buffer, (*view.shape, m), (*diagonal, step))
-    source = replace(view, shape=(*view.shape, m), strides=(*view.strides, 0))
+    source = view._replace(shape=(*view.shape, m), strides=(*view.strides, 0))
     copied_into(scheduler, target, source, equation, memory)
     return View.whole(memory.buffer, (g, math.prod(shape) // (g * m * o), m * o))
 
@@ -182,7 +180,7 @@ def multiplied(
 
     def stack(view: View, height: int, width: int, row: int, column: int) -> Matrix:
         return Matrix(
-            replace(view, shape=batch, strides=view.strides[:1] if batch else ()), height, width, row, column
+            view._replace(shape=batch, strides=view.strides[:1] if batch else ()), height, width, row, column
         )
 
     left = stack(windows, rows, columns, columns, 1)
@@ -190,7 +188,7 @@ def multiplied(
         left = stack(windows, columns, rows, 1, columns)
     right = stack(kernel, kernel.shape[1], kernel.shape[2], kernel.shape[2], 1)
     out = scheduler.buffer_like(Aval((g, left.rows, right.columns), dtype))
-    target = replace(out, shape=batch, strides=out.strides[:1] if batch else ())
+    target = out._replace(shape=batch, strides=out.strides[:1] if batch else ())
     name = f"{LETTERS[dtype]}gemm"
     product = Product(name, scheduler.local.constant(name, address), left, right, target, dtype)
     flops = 2.0 * math.prod(batch) * left.rows * left.columns * right.columns
@@ -249,11 +247,11 @@ class ByExample(NamedTuple):
     def gather(self, writer: Writer, part: str, example: str) -> None:
         """Copy the windows of an example."""
         base = (*self.windows.base, (example, self.windows.strides[1]))
-        source = replace(
-            self.windows, shape=self.windows.shape[2:], strides=self.windows.strides[2:], base=base
+        source = self.windows._replace(
+            shape=self.windows.shape[2:], strides=self.windows.strides[2:], base=base
         )
         target = View.whole(self.scratch.buffer, source.shape)
-        target = replace(target, base=((part, math.prod(source.shape)),))
+        target = target._replace(base=((part, math.prod(source.shape)),))
         store = Store(squeezed_view(target), Load(squeezed_view(source)), None)
         nest = Nest(-1, squeezed(source.shape), [store])
         NestWriter(writer, nest, loops_of(nest)).write()
@@ -267,7 +265,7 @@ class ByExample(NamedTuple):
             right = moving(self.kernel, example, rows * width)
             target, order, m, k, beta = moving(self.out, part, columns * width), TRANS, columns, rows, 1
         else:
-            right = replace(self.kernel, shape=(), strides=())
+            right = self.kernel._replace(shape=(), strides=())
             target, order, m, k, beta = moving(self.out, example, rows * width), NO_TRANS, rows, columns, 0
         a, b, c = (at(writer, view, ()) for view in (left, right, target))
         writer.line(
@@ -279,7 +277,7 @@ class ByExample(NamedTuple):
 
 def moving(view: View, variable: str, stride: int) -> View:
     """The first element of a view, moved by a loop variable."""
-    return replace(view, shape=(), strides=(), base=(*view.base, (variable, stride)))
+    return view._replace(shape=(), strides=(), base=(*view.base, (variable, stride)))
 
 
 def multiplied_by_example(
@@ -341,8 +339,8 @@ def summed_runs(scheduler: Scheduler, p: Plan, product: View, aval: Aval, equati
     whole = View.whole(product.buffer, (g, *rest, last + m - 1, n, m, o))
     axes = len(whole.shape)
     if m == 1 and parts == 1:
-        dropped = replace(
-            whole, shape=(*whole.shape[:-2], o), strides=(*whole.strides[:-2], whole.strides[-1])
+        dropped = whole._replace(
+            shape=(*whole.shape[:-2], o), strides=(*whole.strides[:-2], whole.strides[-1])
         )
         return transposed(dropped, (0, axes - 3, axes - 2, *range(1, axes - 3)))
     step = whole.strides[axes - 4] + whole.strides[axes - 2]
@@ -372,8 +370,8 @@ def summed_runs(scheduler: Scheduler, p: Plan, product: View, aval: Aval, equati
 
 def transposed(view: View, order: Sequence[int]) -> View:
     """The view with its axes in another order."""
-    return replace(
-        view, shape=tuple([view.shape[a] for a in order]), strides=tuple([view.strides[a] for a in order])
+    return view._replace(
+        shape=tuple([view.shape[a] for a in order]), strides=tuple([view.strides[a] for a in order])
     )
 
 
@@ -381,4 +379,4 @@ def part_of(view: View, axis: int, start: int, size: int, step: int) -> View:
     """Every so many elements along an axis."""
     shape = (*view.shape[:axis], size, *view.shape[axis + 1 :])
     strides = (*view.strides[:axis], view.strides[axis] * step, *view.strides[axis + 1 :])
-    return replace(view, shape=shape, strides=strides, offset=view.offset + start * view.strides[axis])
+    return view._replace(shape=shape, strides=strides, offset=view.offset + start * view.strides[axis])

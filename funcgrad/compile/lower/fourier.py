@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
@@ -125,12 +124,12 @@ def axis_last(view: View, axis: int) -> View:
     """The elements with an axis moved behind the others."""
     order = [a for a in range(len(view.shape)) if a != axis] + [axis]
     shape, strides = [tuple([parts[a] for a in order]) for parts in (view.shape, view.strides)]
-    return replace(view, shape=shape, strides=strides)
+    return view._replace(shape=shape, strides=strides)
 
 
 def spread(number: View, shape: Shape) -> View:
     """One number at each place of a shape."""
-    return replace(number, shape=shape, strides=(0,) * len(shape))
+    return number._replace(shape=shape, strides=(0,) * len(shape))
 
 
 def part(view: View, axis: int, start: int, count: int, step: int = 1) -> View:
@@ -138,7 +137,7 @@ def part(view: View, axis: int, start: int, count: int, step: int = 1) -> View:
     stride = view.strides[axis]
     shape, strides = list(view.shape), list(view.strides)
     shape[axis], strides[axis] = count, stride * step
-    return replace(view, shape=tuple(shape), strides=tuple(strides), offset=view.offset + start * stride)
+    return view._replace(shape=tuple(shape), strides=tuple(strides), offset=view.offset + start * stride)
 
 
 def over(writer: Writer, shape: Shape, write: Callable[[list[str]], None]) -> None:

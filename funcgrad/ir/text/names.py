@@ -53,7 +53,10 @@ class Names:
 
     def invented(self) -> str:
         """The next short name that is free."""
-        name = next(name for name in self._invented if name not in self._taken and is_usable(name))
+        name = next(self._invented)
+        # It is of plain letters, so an identifier.
+        while name in self._taken or name in RESERVED or keyword.iskeyword(name):
+            name = next(self._invented)
         self._taken.add(name)
         return name
 

@@ -8,7 +8,6 @@ the program is then run by SciPy, which raises.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -108,7 +107,7 @@ def lower_banded(scheduler: Scheduler, equation: Equation) -> None:
     source = scheduler.stored(ab)
     sides = changeable(scheduler, b, scheduler.local.named(out), equation.source, columns_first=True)
     flag = scheduler.local.failure_flag()
-    first = replace(sides.view, shape=sides.view.shape[:-2], strides=sides.view.strides[:-2])
+    first = sides.view._replace(shape=sides.view.shape[:-2], strides=sides.view.strides[:-2])
 
     def emit(writer: Writer) -> None:
         stack = Stack(writer, out.aval.shape[:-2], flag, equation.source)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -252,17 +251,17 @@ class Product(NamedTuple):
             terms = None
             if "upper" in self.triangle:
                 terms = f"{'last' if 'lower' in self.triangle else size} - first"
-                left = replace(left, base=(*left.base, ("first", self.left.column_stride)))
-                right = replace(right, base=(*right.base, ("first", self.right.row_stride)))
+                left = left._replace(base=(*left.base, ("first", self.left.column_stride)))
+                right = right._replace(base=(*right.base, ("first", self.right.row_stride)))
             elif self.triangle:
                 terms = "last"
             if by_rows:
-                left = replace(left, base=(*left.base, ("first", self.left.row_stride)))
-                target = replace(target, base=(*target.base, ("first", max(self.right.columns, 1))))
+                left = left._replace(base=(*left.base, ("first", self.left.row_stride)))
+                target = target._replace(base=(*target.base, ("first", max(self.right.columns, 1))))
                 sizes = "last - first", symbol(self.right.columns)
             else:
-                right = replace(right, base=(*right.base, ("first", self.right.column_stride)))
-                target = replace(target, base=(*target.base, ("first", 1)))
+                right = right._replace(base=(*right.base, ("first", self.right.column_stride)))
+                target = target._replace(base=(*target.base, ("first", 1)))
                 sizes = symbol(self.left.rows), "last - first"
             pointers = [at(inner, view, ()) for view in (left, right, target)]
             write_gemm(inner, self, pointers, *sizes, terms)

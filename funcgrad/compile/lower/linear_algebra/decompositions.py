@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
@@ -220,7 +219,7 @@ def note_failures(writer: Writer, target: View, axes: int, flag: Buffer) -> None
 
 def first_elements(view: View, axes: int) -> View:
     """The first element of what each place along the first axes holds."""
-    return replace(view, shape=view.shape[:axes], strides=view.strides[:axes])
+    return view._replace(shape=view.shape[:axes], strides=view.strides[:axes])
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 
@@ -131,7 +130,7 @@ class Backwards:
 
     def write(self, writer: Writer) -> None:
         """All blocks, the last one first."""
-        self.first = writer.index(replace(self.factor, shape=(), strides=()), ())
+        self.first = writer.index(self.factor._replace(shape=(), strides=()), ())
         start, turn = self.start.buffer.name, self.local.fresh("turn")
         blocks = f"(({self.n} + {BLOCK - 1}) // {BLOCK})"
         with writer.block(f"for {turn} in range({blocks}):"):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +59,7 @@ class Square(NamedTuple):
     @property
     def batch(self) -> View:
         """The first element of each matrix."""
-        return replace(self.view, shape=self.view.shape[:-2], strides=self.view.strides[:-2])
+        return self.view._replace(shape=self.view.shape[:-2], strides=self.view.strides[:-2])
 
 
 EVERY_LETTER: dict[Any, str] = {**LETTERS, np.dtype(np.complex128): "z", np.dtype(np.complex64): "c"}

@@ -7,7 +7,6 @@ diagonal is noted in a flag where NumPy raises, and the program is then run by N
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from funcgrad.compile.emit.statements import Writer
@@ -146,12 +145,12 @@ class TriangularCall(NamedTuple):
         lower, transposed = system.lower != stored, system.transposed != stored
         target = square.batch
         if first != "0":
-            target = replace(target, base=(*target.base, (first, square.view.strides[-1])))
+            target = target._replace(base=(*target.base, (first, square.view.strides[-1])))
         matrix = self.matrix.view
         if rows is not None and system.forward:
-            target = replace(target, base=(*target.base, (first, square.view.strides[-2])))
+            target = target._replace(base=(*target.base, (first, square.view.strides[-2])))
             step = self.matrix.row_stride + self.matrix.column_stride
-            matrix = replace(matrix, base=(*matrix.base, (first, step)))
+            matrix = matrix._replace(base=(*matrix.base, (first, step)))
         rows = rows or symbol(n)
         sizes = (count, rows) if by_columns else (rows, count)
         codes = (

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from funcgrad.compile.emit.loop_order import Loop, loops_of
+from funcgrad.compile.emit.loop_order import Loop, loops_over
 from funcgrad.compile.passes.scheduling.nests import (
     Let,
     Load,
@@ -24,6 +24,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     names_made,
     names_read,
     operands_of,
+    views_of,
 )
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 
@@ -75,8 +76,8 @@ class Facts:
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
-        self.loops = rows_of(nest) if nest.shape else []
-        self.views = list(nest.views())
+        self.views = nest.views()
+        self.loops = loops_over(nest, [v for v, _ in self.views], separate=True) if nest.shape else []
         self.touched = {view.buffer for view, _ in self.views} | {view.buffer for view, _ in nest.fills}
         self.written = {view.buffer for view, is_written in self.views if is_written}
         self.written |= {view.buffer for view, _ in nest.fills}
@@ -88,8 +89,10 @@ class Facts:
 
 def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
     """The steps, with runs of nests that can share a loop as one; `own` is memory that only they touch."""
-    users = Counter([buffer for step in steps for buffer in set(step.buffers)])
     pending = [s if isinstance(s, Special) else Facts(s) for s in steps if isinstance(s, Special) or s.body]
+    users = Counter(
+        [buffer for s in pending for buffer in (s.touched if isinstance(s, Facts) else set(s.buffers))]
+    )
     pending.reverse()
     found: list[Nest | Special | Joined] = []
     while pending:
@@ -134,13 +137,7 @@ def closed(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buf
         return run[0].nest
     # Before memory is taken away: the order of the loops depends on the strides.
     nests, loops = [member.nest for member in run], [member.loops for member in run]
-    rows = shrink(nests, loops, users, own)
-    return Joined(nests, loops, rows)
-
-
-def rows_of(nest: Nest) -> list[Loop]:
-    """The loops of a nest whose outermost is by itself."""
-    return loops_of(nest, separate=True)
+    return Joined(nests, loops, shrink(run, users, own))
 
 
 def can_join(run: Sequence[Facts], nest: Facts) -> bool:
@@ -192,34 +189,31 @@ def extent(view: View, axes: Sequence[int]) -> int:
     )
 
 
-def shrink(
-    run: Sequence[Nest], loops: Sequence[Sequence[Loop]], users: Mapping[Buffer, int], own: Container[Buffer]
-) -> dict[Buffer, int]:
+def shrink(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buffer]) -> dict[Buffer, int]:
     """Give values that only this run touches the memory of one row; returns the elements of each row.
 
     `users` says how many of all steps touch each block of memory.
     """
-    inside = Counter([buffer for nest in run for buffer in set(nest.buffers)])
+    inside = Counter([buffer for member in run for buffer in member.touched])
     outside = {buffer for buffer, count in inside.items() if users[buffer] > count}
-    outside |= {view.buffer for nest in run for view, _ in nest.fills}
+    outside |= {view.buffer for member in run for view, _ in member.nest.fills}
     local: dict[Buffer, int] = {}
-    axes = [turns[0].axes[-1] for turns in loops]
-    for nest, turns, axis in zip(run, loops, axes, strict=True):
-        for view, _ in nest.views():
+    for member in run:
+        axes = member.loops[0].axes
+        for view, _ in member.views:
             buffer = view.buffer
             if buffer.role == "scratch" and buffer in own and buffer not in outside and not view.base:
-                stride = view.strides[axis]
-                fits = local.get(buffer, stride) == stride and is_row(view, turns[0].axes, stride)
+                stride = view.strides[axes[-1]]
+                fits = local.get(buffer, stride) == stride and is_row(view, axes, stride)
                 local[buffer] = stride if fits else -1
-    rows = {
-        buffer: stride
-        for buffer, stride in local.items()
-        if stride > 0 and buffer not in accumulated(run, loops)
-    }
+    kept = accumulated([member.nest for member in run], [member.loops for member in run])
+    rows = {buffer: stride for buffer, stride in local.items() if stride > 0 and buffer not in kept}
     for buffer, stride in rows.items():
         buffer.size = stride
-    for nest, axis in zip(run, axes, strict=True):
-        nest.body[:] = [with_rows(statement, rows, axis) for statement in nest.body]
+    for member in run:
+        if not member.touched.isdisjoint(rows):
+            body, axis = member.nest.body, member.loops[0].axes[-1]
+            body[:] = [with_rows(statement, rows, axis) for statement in body]
     return rows
 
 
@@ -249,12 +243,15 @@ def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buf
 def with_rows(statement: Statement, rows: dict[Buffer, int], axis: int) -> Statement:
     """The statement with views of one row."""
 
+    if not any(view.buffer in rows for view in views_of(statement)):
+        return statement
+
     def view_of(view: View) -> View:
         if view.buffer not in rows:
             return view
         strides = list(view.strides)
         strides[axis] = 0
-        return replace(view, strides=tuple(strides))
+        return view._replace(strides=tuple(strides))
 
     def operand_of(operand: Operand) -> Operand:
         return Load(view_of(operand.view)) if isinstance(operand, Load) else operand

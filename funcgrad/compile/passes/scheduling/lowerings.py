@@ -44,10 +44,10 @@ def lowering_of(primitive: AnyPrimitive) -> Lowering | None:
     found = LOWERINGS.get(type(primitive))
     if found is not None:
         return found
-    families = [
-        cls for cls, field in FAMILIES.items() if isinstance(primitive, cls) and getattr(primitive, field)
-    ]
-    return LOWERINGS[families[0]] if families else None
+    for family, field in FAMILIES.items():
+        if isinstance(primitive, family) and getattr(primitive, field):
+            return LOWERINGS[family]
+    return None
 
 
 def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:

@@ -109,25 +109,23 @@ class Nest:
     _weight: int = 0
     _streams: set[Buffer] = field(default_factory=set)
 
-    def views(self) -> Iterator[tuple[View, bool]]:
+    def views(self) -> list[tuple[View, bool]]:
         """Every view that is read or written in the loops, and whether it is written."""
+        found: list[tuple[View, bool]] = []
         for statement in self.body:
-            target = target_of(statement)
-            for view in views_of(statement):
-                yield view, view is target
+            target = None if isinstance(statement, Let) else target_of(statement)
+            found += [(view, view is target) for view in views_of(statement)]
+        return found
 
     @property
-    def buffers(self) -> Iterator[Buffer]:
+    def buffers(self) -> list[Buffer]:
         """Every block of memory that it touches."""
-        for view, _ in self.views():
-            yield view.buffer
-        for view, _ in self.fills:
-            yield view.buffer
+        return [view.buffer for view, _ in (*self.views(), *self.fills)]
 
     @property
     def weight(self) -> int:
         """Arithmetic operations for one element."""
-        return sum(s.weight if isinstance(s, Let) else 1 for s in self.body if not isinstance(s, Store))
+        return sum([s.weight if isinstance(s, Let) else 1 for s in self.body if not isinstance(s, Store)])
 
     @property
     def is_full(self) -> bool:
@@ -203,9 +201,9 @@ def target_of(statement: Statement) -> View | str:
     """What a statement writes: a view, or a local."""
     if isinstance(statement, Let):
         return statement.name
-    if isinstance(statement, Place):
-        return statement.flag
-    return statement.view if isinstance(statement, Store) else statement.target
+    if isinstance(statement, Store):
+        return statement.view
+    return statement.flag if isinstance(statement, Place) else statement.target
 
 
 def names_made(nest: Nest) -> set[str]:
@@ -214,29 +212,24 @@ def names_made(nest: Nest) -> set[str]:
     return named | {s.target for s in nest.body if isinstance(s, Reduce) and isinstance(s.target, str)}
 
 
-def views_of(statement: Statement) -> Iterator[View]:
+def views_of(statement: Statement) -> list[View]:
     """The views that a statement reads, and then the one that it writes."""
-    for operand in operands_of(statement):
-        if isinstance(operand, Load):
-            yield operand.view
-    target = target_of(statement)
-    if isinstance(target, View):
-        yield target
+    found = [operand.view for operand in operands_of(statement) if isinstance(operand, Load)]
+    if not isinstance(statement, Let):
+        target = target_of(statement)
+        if isinstance(target, View):
+            found.append(target)
+    return found
 
 
-def names_read(statement: Statement) -> Iterator[str]:
+def names_read(statement: Statement) -> list[str]:
     """The locals that a statement reads, those in the indices of what it loads and stores among them."""
-    views = [target_of(statement)]
-    if isinstance(statement, Store) and statement.when:
-        yield statement.when
-    for operand in operands_of(statement):
-        if isinstance(operand, str):
-            yield operand
-        else:
-            views.append(operand.view)
-    for view in views:
-        if isinstance(view, View):
-            yield from [name for name, _ in view.base]
+    found = [statement.when] if isinstance(statement, Store) and statement.when else []
+    found += [operand for operand in operands_of(statement) if isinstance(operand, str)]
+    for view in views_of(statement):
+        if view.base:
+            found += [name for name, _ in view.base]
+    return found
 
 
 def masks_of(nest: Nest) -> frozenset[Mask]:

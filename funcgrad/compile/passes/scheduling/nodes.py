@@ -17,16 +17,21 @@ CHEAP = 3
 """Operations that are rather repeated than stored and loaded again."""
 
 
+NOTHING: frozenset[Any] = frozenset()
+
+
 class Node:
     """What is known of a variable: where its elements are, or how to come by them."""
 
     __slots__ = (
-        *("aval", "cost", "equation", "loads", "move", "name", "nest", "ready", "source", "template"),
-        *("triangles", "view"),
+        *("aval", "cost", "equation", "is_scalar", "loads", "move", "name", "nest", "ready", "source"),
+        *("template", "triangles", "view"),
     )
 
     def __init__(self, aval: Aval) -> None:
         self.aval = aval
+        self.is_scalar = aval.size == 1
+        """Whether it has exactly one element."""
         self.name: str | None = None
         """The local that holds its element in `nest`, or its only element."""
         self.nest: Nest | None = None
@@ -39,14 +44,9 @@ class Node:
         self.equation: Equation | None = None
         self.template = ""
         self.cost = 0
-        self.loads: frozenset[Any] = frozenset()
+        self.loads: frozenset[Any] = NOTHING
         self.triangles: frozenset[str] = frozenset()
         """``lower``, ``upper`` or both, where all elements of its matrices beside that triangle are zero."""
-
-    @property
-    def is_scalar(self) -> bool:
-        """Whether it has exactly one element."""
-        return not squeezed(self.aval.shape)
 
 
 class Nodes(dict[Var, Node]):

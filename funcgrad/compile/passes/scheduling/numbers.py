@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from funcgrad.compile.passes.scheduling.ranges import stays_as_it_is
@@ -24,4 +22,4 @@ def holds_numbers(buffer: Buffer) -> bool:
 
 def in_no_memory(view: View) -> View:
     """A view whose elements are positions as a view of no memory; any other as it is."""
-    return replace(view, buffer=NUMBERS) if holds_numbers(view.buffer) else view
+    return view._replace(buffer=NUMBERS) if holds_numbers(view.buffer) else view

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,8 +56,7 @@ class Buffer:
         return f"Buffer({self.name}: {self.dtype}[{self.size}] {self.role})"
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """Elements of a buffer: ``buffer[offset + sum(i * stride)]``, all counted in elements.
 
     ``base`` is what a loop around adds to the offset: pairs of a loop variable and a stride.
@@ -98,12 +96,11 @@ class View:
         strides = [0] * len(move.shape)
         for n, stride, axis in zip(self.shape, self.strides, move.axes, strict=True):
             strides[axis] = stride if n == move.shape[axis] and n != 1 else 0
-        return replace(self, shape=move.shape, strides=tuple(strides))
+        return self._replace(shape=move.shape, strides=tuple(strides))
 
     def permute(self, move: Permute) -> View:
         """As the primitive."""
-        return replace(
-            self,
+        return self._replace(
             shape=tuple([self.shape[a] for a in move.order]),
             strides=tuple([self.strides[a] for a in move.order]),
         )
@@ -119,7 +116,7 @@ class View:
                 strides.append(stride * step)
             else:
                 offset += entry * stride
-        return replace(self, shape=tuple(shape), strides=tuple(strides), offset=offset)
+        return self._replace(shape=tuple(shape), strides=tuple(strides), offset=offset)
 
     def flip(self, move: Flip) -> View:
         """As the primitive."""
@@ -128,24 +125,24 @@ class View:
             if self.shape[axis]:
                 offset += (self.shape[axis] - 1) * strides[axis]
                 strides[axis] = -strides[axis]
-        return replace(self, strides=tuple(strides), offset=offset)
+        return self._replace(strides=tuple(strides), offset=offset)
 
     def reshape(self, move: Reshape) -> View | None:
         """As the primitive, where strides can say it; None where the elements must be copied."""
         strides = reshaped_strides(self.shape, self.strides, move.shape)
-        return None if strides is None else replace(self, shape=move.shape, strides=strides)
+        return None if strides is None else self._replace(shape=move.shape, strides=strides)
 
     def diagonal(self, move: MatrixDiagonal) -> View:
         """As the primitive."""
         *strides, row, column = self.strides
-        return replace(self, shape=self.shape[:-1], strides=(*strides, row + column))
+        return self._replace(shape=self.shape[:-1], strides=(*strides, row + column))
 
     def at(self, variable: str, axis: int = 0) -> View:
         """The part at a loop variable's position along an axis."""
         shape = (*self.shape[:axis], *self.shape[axis + 1 :])
         strides = (*self.strides[:axis], *self.strides[axis + 1 :])
         base = (*self.base, (variable, self.strides[axis]))
-        return replace(self, shape=shape, strides=strides, base=base)
+        return self._replace(shape=shape, strides=strides, base=base)
 
 
 MOVES: dict[type, Callable[[View, Any], View | None]] = {
