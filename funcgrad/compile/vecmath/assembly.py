@@ -16,12 +16,17 @@ def symbol(name: str, format: Format) -> str:
     return f"funcgrad.{name}.{format.name}"
 
 
+def written(function: Function, arity: int, format: Format) -> tuple[Body, Value]:
+    """The instructions of a function, and its result."""
+    body = Body(format)
+    return body, function(*body.parameters(arity))
+
+
 @cache
 def assembly(name: str, function: Function, arity: int, format: Format) -> str:
     """A function as a module of LLVM's assembly."""
-    body = Body(format)
+    body, result = written(function, arity, format)
     parameters = body.parameters(arity)
-    result = function(*parameters)
     arguments = ", ".join(f"{p.kind} {p.name}" for p in parameters)
     return "\n".join(
         [

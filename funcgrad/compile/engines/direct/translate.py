@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
+from funcgrad.compile.engines.direct.interleaving import waits_for_itself
 from funcgrad.compile.engines.direct.scope import (
     Result,
     assigned_in,
@@ -18,7 +19,7 @@ from funcgrad.compile.engines.direct.scope import (
     result_type,
     statements_in,
 )
-from funcgrad.compile.engines.direct.writer import Family, Module, llvm_type
+from funcgrad.compile.engines.direct.writer import INTERLEAVED, ROLLED, Family, Module, llvm_type
 from funcgrad.compile.language.calls import PRODUCTS
 from funcgrad.compile.language.values import (
     Type,
@@ -317,8 +318,14 @@ class _Body(Expressions):
         writer.start(latch)
         following = writer.emit(f"add nsw i64 {index.text}, {step.text}")
         writer.do(f"store i64 {following}, ptr {counter}")
-        writer.jump(head, writer.module.rolled_loop() if self.holds_long_loop(node) else "")
+        writer.jump(head, self.said_of(node))
         writer.start(after)
+
+    def said_of(self, node: ast.For) -> str:
+        """The metadata of a loop, if there is anything to be said."""
+        if self.holds_long_loop(node):
+            return self.writer.module.loop(ROLLED)
+        return self.writer.module.loop(INTERLEAVED) if waits_for_itself(node.body) else ""
 
     def holds_long_loop(self, node: ast.For) -> bool:
         """Whether there is a loop inside whose number of turns is not written: copies of it are not worth it.

@@ -33,6 +33,12 @@ _ATTRIBUTES = 'nounwind "prefer-vector-width"="512" "no-trapping-math"="true"'
 _FIRST_LOOP = 1_000_000
 """Numbers of metadata from here on are those of loops."""
 
+ROLLED = "!2"
+"""A loop that stays a loop: it is not to be unrolled."""
+
+INTERLEAVED = "!3"
+"""A loop that takes two vectors a turn where it is made one of vectors."""
+
 _FIRST_FAMILY = 2_000_000
 """Numbers of metadata from here on are those of the scopes that a scope keeps apart from."""
 
@@ -60,8 +66,8 @@ class Module:
         self.families: list[Family] = []
         """Those of finished functions."""
         self._lists = itertools.count(_FIRST_FAMILY)
-        self.rolled = 0
-        """Loops that stay loops."""
+        self.loops: list[str] = []
+        """What is said of a loop, for each of which something is."""
 
     def declare(self, name: str, result: str, arguments: Iterable[str]) -> None:
         """Say that a function is defined elsewhere."""
@@ -74,10 +80,10 @@ class Module:
             family.scopes[index] = next(self._lists)
         return f", !alias.scope !{10 + 2 * index}, !noalias !{family.scopes[index]}"
 
-    def rolled_loop(self) -> str:
-        """The metadata of the branch back to the head of a loop that is not to be unrolled."""
-        self.rolled += 1
-        return f", !llvm.loop !{_FIRST_LOOP + self.rolled}"
+    def loop(self, said: str) -> str:
+        """The metadata of the branch back to the head of a loop: `ROLLED` or `INTERLEAVED`."""
+        self.loops.append(said)
+        return f", !llvm.loop !{_FIRST_LOOP + len(self.loops)}"
 
     def text(self) -> str:
         """The whole module."""
@@ -89,6 +95,7 @@ class Module:
         yield "!0 = !{}"
         yield '!1 = !{!"funcgrad buffers"}'
         yield '!2 = !{!"llvm.loop.unroll.disable"}'
+        yield '!3 = !{!"llvm.loop.interleave.count", i32 2}'
         for index in range(len(self.scopes)):
             yield f'!{11 + 2 * index} = !{{!"buffer {index}", !1}}'
             yield f"!{10 + 2 * index} = !{{!{11 + 2 * index}}}"
@@ -96,8 +103,8 @@ class Module:
             for index, number in family.scopes.items():
                 others = ", ".join([f"!{11 + 2 * k}" for k in sorted(family.scopes) if k != index])
                 yield f"!{number} = !{{{others}}}"
-        for number in range(_FIRST_LOOP + 1, _FIRST_LOOP + 1 + self.rolled):
-            yield f"!{number} = distinct !{{!{number}, !2}}"
+        for number, said in enumerate(self.loops, _FIRST_LOOP + 1):
+            yield f"!{number} = distinct !{{!{number}, {said}}}"
 
 
 class Writer:
