@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ def compiling_is_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiering, "START", 0.0)
     monkeypatch.setattr(tiering, "EACH_KERNEL", 0.0)
     monkeypatch.setattr(tiering, "EACH_EQUATION", 0.0)
+    monkeypatch.setattr(tiering, "REST", 0.0)
+    for part in tiering.PARTS:
+        import_module(part)
 
 
 def runner_of(program: Program) -> Runner:
@@ -71,6 +75,48 @@ def test_nothing_is_compiled_before_its_price_was_spent(monkeypatch: pytest.Monk
     assert runner_of(program)._spent < runner_of(program)._asks_at < 1000.0, (
         "it asks again, less and less often"
     )
+
+
+def test_of_many_programs_one_is_compiled_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiering, "REST", 1e6)
+    monkeypatch.setattr(tiering.Rest, "until", 0.0)
+    first, second = [fg.make_program(fg.grad(f))(X) for f in (chain, lambda x: chain(x) * 2.0)]
+    for program in (first, second, second):
+        program.evaluate(X)
+    assert runner_of(first)._fast is not None
+    assert runner_of(second)._fast is None
+    monkeypatch.setattr(tiering.Rest, "until", 0.0)
+    second.evaluate(X)
+    assert runner_of(second)._fast is not None
+
+
+def test_what_compiles_is_loaded_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = ("colorsys", "this_is_never_asked_for")
+    for part in parts:
+        monkeypatch.delitem(sys.modules, part, raising=False)
+    monkeypatch.setattr(tiering, "PARTS", parts)
+    assert tiering.load_part()
+    assert "colorsys" in sys.modules
+    assert "this_is_never_asked_for" not in sys.modules
+
+
+def test_what_a_run_imports_is_no_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def importing(x: Any) -> Any:
+        return import_module("colorsys").rgb_to_hsv(x, x, x)[2]
+
+    def loss(x: float) -> Any:
+        return fg.pure_callback(importing, x, x) * 2.0
+
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    monkeypatch.setattr(tiering, "EACH_KERNEL", 1000.0)
+    monkeypatch.setattr(tiering, "on_disk", lambda program: False)
+    program = fg.make_program(loss)(1.0)
+    sys.modules.pop("colorsys", None)  # recording has called it
+    assert program.evaluate(1.0) == (2.0,)
+    assert runner_of(program)._spent == 0.0
+    program.evaluate(1.0)
+    program.evaluate(1.0)
+    assert runner_of(program)._spent > 0.0
 
 
 ANEW = """

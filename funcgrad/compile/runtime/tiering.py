@@ -9,8 +9,11 @@ What is on disk costs a millisecond or two, and is taken at the first question.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from time import perf_counter
 from typing import TYPE_CHECKING
 
+from funcgrad.collector import CollectorPaused
 from funcgrad.config import engine_name
 from funcgrad.ir.evaluate.handing_up import PROMOTION, Run
 from funcgrad.ir.program import Program
@@ -34,6 +37,15 @@ START = 0.15
 
 EACH_KERNEL, EACH_EQUATION = 0.03, 0.0015
 
+PARTS = tuple(
+    f"funcgrad.compile.{name}"
+    for name in ("passes.pipeline", "runtime.executable", "engines.direct.translate", "passes.kernel")
+)
+"""What compiles. Each part is imported at a call of its own, before the one that compiles."""
+
+REST = 1.0
+"""Seconds without compiling for each second of it, so that what is waited for does not come all at once."""
+
 START_NUMBA, NUMBA = 0.7, 3.0
 """The same by Numba: seconds to load it, and how many times as long it takes."""
 
@@ -54,10 +66,34 @@ def compiler(program: Program, spent: float) -> tuple[Run | None, float]:
     cost = price(program)
     if spent < cost and not (pays_to_load(spent) and on_disk(program)):
         return None, min(cost, 2 * spent)
-    made = executables.compiled_soon(program, PATIENCE)
+    if perf_counter() < Rest.until:
+        return None, spent
+    start = perf_counter()
+    try:
+        if spent >= cost and load_part():
+            return None, spent
+        made = executables.compiled_soon(program, PATIENCE)
+    finally:
+        Rest.until = perf_counter() + REST * (perf_counter() - start)
     if made is not None and made.kernel_count and worthwhile(made):
         return made.run, NEVER
     return None, NEVER
+
+
+def load_part() -> bool:
+    """Import a part of what compiles, if one is missing: nobody waits for all of it at once."""
+    for part in PARTS if engine_name() != "numba" else ():
+        if part not in sys.modules:
+            with CollectorPaused():
+                import_module(part)
+            return True
+    return False
+
+
+class Rest:
+    """When something may be compiled again: of a training step's many Programs one at a time."""
+
+    until = 0.0
 
 
 class Waiting:
