@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 _NOTICES, _TRACEBACKS, _CONSTRUCTORS = "FUNCGRAD_NOTICES", "FUNCGRAD_TRACEBACKS", "FUNCGRAD_CONSTRUCTORS"
+_CONSTRUCTORS_HELD = getattr(os.environ, "encodekey", str)(_CONSTRUCTORS)
+"""As ``os.environ`` keeps it."""
 _ENGINE, _PACKAGES = "FUNCGRAD_ENGINE", "FUNCGRAD_PACKAGES"
 _ENGINES = ("direct", "numba")
 _OFF = ("0", "off", "no", "false")
@@ -75,18 +77,14 @@ def constructors(seen: bool) -> None:
     os.environ[_CONSTRUCTORS] = "1" if seen else "0"
 
 
-def says(name: str) -> bool:
-    """Whether the environment may have a variable: at once where Python keeps it in a dictionary.
+def constructors_are_seen() -> bool:
+    """Whether traced functions see NumPy's constructors make arrays of traces.
 
-    ``os.environ`` raises and catches KeyError for what it has not, which un-jitted calls would wait for.
+    Every un-jitted call asks, and ``os.environ`` raises and catches KeyError for what it has not: its own
+    dictionary is asked first.
     """
     held = getattr(os.environ, "_data", None)
-    return type(held) is not dict or os.environ.encodekey(name) in held
-
-
-def constructors_are_seen() -> bool:
-    """Whether traced functions see NumPy's constructors make arrays of traces."""
-    if not says(_CONSTRUCTORS):
+    if type(held) is dict and _CONSTRUCTORS_HELD not in held:
         return True
     return os.environ.get(_CONSTRUCTORS, "").lower() not in _OFF
 

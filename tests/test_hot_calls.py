@@ -53,19 +53,19 @@ def test_four_operations_take_few_python_calls() -> None:
     found = subprocess.run(
         [sys.executable, "-c", ALONE], cwd=root, capture_output=True, text=True, check=True
     )
-    assert int(found.stdout) <= 28
+    assert int(found.stdout) <= 26
 
 
 @pytest.mark.parametrize(
     ("operation", "most"),
     [
-        (lambda x: x * x, 2),
-        (lambda x: x + 1.0, 2),
-        (lambda x: 2.0 / x, 2),
+        (lambda x: x * x, 1),
+        (lambda x: x + 1.0, 1),
+        (lambda x: 2.0 / x, 3),
         (lambda x: -x, 2),
         (np.sin, 1),
         (np.sum, 2),
-        (lambda x: x < 0.5, 2),
+        (lambda x: x < 0.5, 1),
     ],
 )
 def test_an_operation_is_recorded_in_few_python_calls(operation: Callable[[Any], Any], most: int) -> None:

@@ -29,6 +29,7 @@ PYTHON_FLOAT = aval_of(0.0)
 def straight(fun: Function, number: int, look: Seen, keeps_value: bool, general: Function) -> Function:
     """What `general` computes, the gradient of `fun` by argument `number`, and its value if it is kept."""
     kept = ("grad", keeps_value, (True,))
+    name = name_of(fun)
 
     def value_and_gradient(*args: Tree, **kwargs: Tree) -> Result:
         x = args[number] if number < len(args) else None
@@ -39,7 +40,7 @@ def straight(fun: Function, number: int, look: Seen, keeps_value: bool, general:
             aval, x = PYTHON_FLOAT, np.float64(x)
         if aval is None or not aval.inexact or active_recorder() is not None:
             return general(*args, **kwargs)
-        recorder, result, output = trace(fun, number, look, args, kwargs, aval, x)
+        recorder, result, output = trace(fun, name, number, look, args, kwargs, aval, x)
         if recorder.refusals:
             require_nothing_lost(recorder, replaced(look, number, args, kwargs), [x], result)
         values = recorder.operand_values
@@ -60,6 +61,7 @@ def straight(fun: Function, number: int, look: Seen, keeps_value: bool, general:
 
 def trace(
     fun: Function,
+    name: str,
     number: int,
     look: Seen,
     args: tuple[Any, ...],
@@ -71,7 +73,7 @@ def trace(
 
     Its name is that of the general one: by it the outermost frame of a trace is known.
     """
-    with Recorder(name_of(fun), "grad") as recorder:
+    with Recorder(name, "grad") as recorder:
         tracer = recorder.input(aval, x)
         called = look.now()
         if len(args) == 1 and not kwargs:

@@ -23,7 +23,7 @@ from funcgrad.numpy.arrays.copies import array, asanyarray, asarray, ascontiguou
 from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.arrays.movement import diag
-from funcgrad.numpy.dispatch import implementation_of
+from funcgrad.numpy.dispatch import UNARY, implementation_of
 from funcgrad.numpy.tracers import open_operators as _open_operators  # noqa: F401 - given to open arrays
 from funcgrad.numpy.tracers.draws import drawing
 from funcgrad.numpy.tracers.floating_errors import RAISING, decorated, under_errstate
@@ -250,7 +250,13 @@ def joining(function: Function) -> Function:
     """A function of NumPy's that also takes lists of traced numbers."""
 
     def join(*args: Tree, **kwargs: Tree) -> Result:
-        if len(args) == 1 and type(args[0]) is Tracer:
+        if len(args) == 1 and type(x := args[0]) is Tracer:
+            # A function of one operand is recorded from here, which `array_ufunc` would do after NumPy.
+            primitive = None if kwargs else UNARY.get(function)
+            if primitive is not None and x._view is None and not x._recorder.closed:
+                out = primitive._inferred.get((x.aval,))
+                if out is not None:
+                    return x._recorder.append_typed((primitive, x._index), out)
             return function(*args, **kwargs)
         if any(isinstance(x, list | tuple) and has_traced((x,)) for x in args):
             given = [joined(x) for x in args]

@@ -23,9 +23,9 @@ from funcgrad.ops.elementwise import arithmetic, comparison, logic, magnitude, r
 from funcgrad.ops.families import Pointwise
 from funcgrad.source import PLACES, place_of
 from funcgrad.tracing.lists import asoperand
-from funcgrad.tracing.recorder import Recorder, captured, new_object
+from funcgrad.tracing.recorder import captured, new_object
 from funcgrad.tracing.tracer import Tracer, install
-from funcgrad.types import AnyPrimitive, Array, ArrayLike
+from funcgrad.types import Array, ArrayLike
 
 Operation = Callable[..., Any]
 
@@ -81,68 +81,65 @@ def is_sparse(other: ArrayLike) -> bool:
     return kind is not np.ndarray and kind.__module__.startswith("scipy.sparse.") and hasattr(kind, "tocsr")
 
 
-def append_with_number(
-    recorder: Recorder, primitive: AnyPrimitive, number: float, index: int, aval: Aval, out: Aval, first: bool
-) -> Tracer:
-    """The operation on the value at `index` and a number, the `first` operand or the second.
-
-    `Recorder.literal_typed` and `Recorder.append_typed` in one call.
-    """
-    location = recorder.location
-    if location is None:
-        frame = _getframe(2)
-        location = PLACES.get(frame.f_lasti)
-        if location is None or location[0] is not frame.f_code:
-            location = place_of(frame)
-    value = aval.dtype.type(number)
-    avals, steps, sources = recorder.avals, recorder.steps, recorder.sources
-    literal = len(avals)
-    steps.append(aval)
-    steps.append((primitive, literal, index) if first else (primitive, index, literal))
-    avals.append(aval)
-    avals.append(out)
-    sources.append(None)
-    sources.append(location)
-    recorder.values[literal] = value
-    recorder.operands.append((literal, True))
-    recorder.operand_values.append(value)
-    made: Tracer = new_object(Tracer)
-    made._recorder = recorder
-    made._index = literal + 1
-    made.aval = out
-    made._view = None
-    made._alias = None
-    return made
-
-
 def forward(operation: Operation, name: str) -> Operation:
     """``x + y`` with the tracer on the left."""
     primitive, known, of_arrays = met_before(operation)
 
     def operate(self: Tracer, other: ArrayLike) -> Array:
-        # What most operators meet is recorded from here: plain tracers of one trace, or one and a number.
+        # Plain tracers of one trace, or one and a number, as `literal_typed` and `append_typed` record them.
         recorder, seen = self._recorder, self.aval
         if self._view is None and not recorder.closed and (seen.shape or not of_arrays):
             kind = type(other)
+            out = scalar = None
             if kind is Tracer:
-                out = known.get((seen, other.aval))
-                if out is not None and other._recorder is recorder and other._view is None:
-                    return recorder.append_typed((primitive, self._index, other._index), out)
-            elif kind is float or kind is int:
-                out = known.get((seen, seen.scalar))
-                if out is not None and seen.inexact:
-                    return append_with_number(
-                        recorder, primitive, other, self._index, seen.scalar, out, False
-                    )
+                if other._recorder is recorder and other._view is None:
+                    out = known.get((seen, other.aval))
+            elif (kind is float or kind is int) and seen.inexact:
+                scalar = seen.scalar
+                out = known.get((seen, scalar))
+            if out is not None:
+                location = recorder.location
+                if location is None:
+                    frame = _getframe(1)
+                    location = PLACES.get(frame.f_lasti)
+                    if location is None or location[0] is not frame.f_code:
+                        location = place_of(frame)
+                avals = recorder.avals
+                index = len(avals)
+                if scalar is None:
+                    recorder.steps.append((primitive, self._index, other._index))
+                else:
+                    value = scalar.dtype.type(other)
+                    recorder.steps.append(scalar)
+                    recorder.steps.append((primitive, self._index, index))
+                    avals.append(scalar)
+                    recorder.sources.append(None)
+                    recorder.values[index] = value
+                    recorder.operands.append((index, True))
+                    recorder.operand_values.append(value)
+                    index += 1
+                avals.append(out)
+                recorder.sources.append(location)
+                made: Tracer = new_object(Tracer)
+                made._recorder = recorder
+                made._index = index
+                made.aval = out
+                made._view = made._alias = None
+                return made
         if type(other) in KNOWN or (type(other) is np.ndarray and recorder.copied is None):
             return operation(self, other)
-        if not defers_to(other) and not leaves_to(other, name, self):
-            if is_sparse(other):
-                return answered_for_sparse(name, self, other)
-            return operation(self, as_captured(self, other))
-        return NotImplemented
+        return with_object(operation, name, self, other)
 
     return named(operate, name)
+
+
+def with_object(operation: Operation, name: str, self: Tracer, other: ArrayLike) -> Array:
+    """``x + y`` with an object on the right that may answer itself."""
+    if defers_to(other) or leaves_to(other, name, self):
+        return NotImplemented
+    if is_sparse(other):
+        return answered_for_sparse(name, self, other)
+    return operation(self, as_captured(self, other))
 
 
 def raised(operation: Operation, general: Operation) -> Operation:
@@ -192,7 +189,9 @@ def reflected(operation: Operation, name: str) -> Operation:
                 and not recorder.closed
                 and (seen.shape or not of_arrays)
             ):
-                return append_with_number(recorder, primitive, other, self._index, seen.scalar, out, True)
+                return recorder.append_typed(
+                    (primitive, recorder.literal_typed(other, seen.scalar), self._index), out
+                )
         if kind in KNOWN:
             return operation(other, self)
         if not defers_to(other):
