@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from funcgrad.ir.avals import dtype_name
 from funcgrad.ir.program import Equation, Literal
 from funcgrad.ir.text.numpy_source import number_source
 from funcgrad.later import Later
-from funcgrad.tracing.primitive import Native
+from funcgrad.tracing.primitive import Compiled, Native
 
 # Numba is behind it.
 njit_calls = Later("funcgrad.compile.runtime.addresses.njit_calls")
@@ -58,7 +58,7 @@ def scalar_template(equation: Equation) -> str | None:
     dtype = equation.inputs[-1].aval.dtype
     out = equation.outputs[0].aval.dtype
     form = equation.primitive.native_form()
-    if not isinstance(form, str | Mapping):
+    if not is_text(form):
         return None
     text = spelled(form, dtype, out)
     check_text(equation.primitive.name, text, len(equation.inputs))
@@ -71,8 +71,7 @@ def call_template(equation: Equation, constant: Callable[[str, int], str]) -> st
     `constant` gives an address its name.
     """
     form = equation.primitive.native_form()
-    dtypes = {*[a.aval.dtype for a in equation.inputs], equation.outputs[0].aval.dtype}
-    if isinstance(form, str | Mapping) or not dtypes <= FLOATS:
+    if is_text(form) or not {*[a.aval.dtype for a in (*equation.inputs, *equation.outputs)]} <= FLOATS:
         return None
     # A function among the members of a class comes out as a method.
     address = njit_calls.number_function(getattr(form, "__func__", form), len(equation.inputs))
@@ -124,8 +123,21 @@ def check_text(name: str, text: str, operands: int) -> None:
 
 def spelled(native: Native, dtype: np.dtype[Any], out: np.dtype[Any]) -> str:
     """A native form for operands and results of these dtypes; empty where it has none for them."""
-    if np.float16 in (dtype, out) or dtype.char in "gG":
+    if dtype.char in "egG" or out.char == "e":
         return ""
-    forms = {"f": native} if isinstance(native, str) else native
-    text = next((text for kinds, text in forms.items() if dtype.kind in kinds), "")
-    return text.replace("{operand}", cast_name(dtype)).replace("{result}", cast_name(out))
+    kind, text = dtype.kind, ""
+    if isinstance(native, str):
+        text = native if kind == "f" else ""
+    else:
+        for kinds, form in native.items():
+            if kind in kinds:
+                text = form
+                break
+    if "{operand}" in text or "{result}" in text:
+        return text.replace("{operand}", cast_name(dtype)).replace("{result}", cast_name(out))
+    return text
+
+
+def is_text(form: Native | Compiled) -> TypeGuard[Native]:
+    """Whether a native form is text, by kinds of numbers or for all of them, and not a function."""
+    return isinstance(form, (str, Mapping))

@@ -6,6 +6,7 @@ same turn of that loop. Values in between that nothing else reads then need the 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,6 @@ from funcgrad.compile.passes.scheduling.nests import (
     Store,
     names_made,
     names_read,
-    operands_of,
     views_of,
 )
 from funcgrad.compile.passes.scheduling.views import Buffer, View
@@ -78,12 +78,12 @@ class Facts:
         self.nest = nest
         self.views = nest.views()
         self.loops = loops_over(nest, [v for v, _ in self.views], separate=True) if nest.shape else []
-        self.touched = {view.buffer for view, _ in self.views} | {view.buffer for view, _ in nest.fills}
-        self.written = {view.buffer for view, is_written in self.views if is_written}
-        self.written |= {view.buffer for view, _ in nest.fills}
+        self.inner = inner_size(self.loops)
+        filled = {view.buffer for view, _ in nest.fills}
+        self.touched = filled.union([view.buffer for view, _ in self.views])
+        self.written = filled.union([view.buffer for view, is_written in self.views if is_written])
         self.made = names_made(nest)
         self.sums = {s.target for s in nest.body if isinstance(s, Reduce) and isinstance(s.target, str)}
-        self.operands = {o for s in nest.body for o in operands_of(s) if isinstance(o, str)}
         self.names = {name for s in nest.body for name in names_read(s)}
 
 
@@ -144,12 +144,13 @@ def can_join(run: Sequence[Facts], nest: Facts) -> bool:
     """Whether a nest may share the outermost loop of those before it."""
     if not nest.loops or max(len(nest.touched), len(run[-1].touched)) > MANY_STREAMS:
         return False
+    # Those before it have loops of one size.
     size = nest.loops[0].size
-    if size < 2 or any(other.loops[0].size != size for other in run):
+    if size < 2 or run[0].loops[0].size != size:
         return False
-    if max(inner_size(member.loops) for member in (nest, *run)) < SHORTEST_ROW:
+    if max([member.inner for member in (nest, *run)]) < SHORTEST_ROW:
         return False
-    if any(not other.sums.isdisjoint(nest.operands) for other in run):
+    if any(not member.sums.isdisjoint(nest.names) for member in run):
         return False
     return all(
         rows_apart(a, other.loops[0], b, nest.loops[0])
@@ -163,10 +164,7 @@ def can_join(run: Sequence[Facts], nest: Facts) -> bool:
 
 def inner_size(loops: Sequence[Loop]) -> int:
     """The turns of all but the outermost loop together."""
-    size = 1
-    for loop in loops[1:]:
-        size *= loop.size
-    return size
+    return math.prod([loop.size for loop in loops[1:]])
 
 
 def rows_apart(a: View, a_loop: Loop, b: View, b_loop: Loop) -> bool:

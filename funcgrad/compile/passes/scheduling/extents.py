@@ -62,7 +62,7 @@ class Extents:
                 self._note_zeros(name, self.masks.get(text(operands[0]), NONE) | self._zeros(operands[1]))
         elif kind == "strong_zero_mul":
             self._note_zeros(name, self._zeros(operands[0]))
-        if kind in ("mul", "add"):
+        if self.zeros and kind in ("mul", "add"):
             self._note_zeros(name, self._zeros(operands[0]) & self._zeros(operands[1]))
 
     def _note_position(

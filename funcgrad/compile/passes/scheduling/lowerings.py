@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from funcgrad.errors import FuncgradError
@@ -44,10 +45,17 @@ def lowering_of(primitive: AnyPrimitive) -> Lowering | None:
     found = LOWERINGS.get(type(primitive))
     if found is not None:
         return found
-    for family, field in FAMILIES.items():
-        if isinstance(primitive, family) and getattr(primitive, field):
+    cls: type = type(primitive)
+    for family, field in families_of(cls):
+        if getattr(primitive, field):
             return LOWERINGS[family]
     return None
+
+
+@cache
+def families_of(cls: type) -> tuple[tuple[type, str], ...]:
+    """The families of a class of primitives, and the fields that say whether their lowerings are its."""
+    return tuple([(family, field) for family, field in FAMILIES.items() if issubclass(cls, family)])
 
 
 def lowers(*primitives: type) -> Callable[[Lowering], Lowering]:

@@ -225,10 +225,14 @@ def views_of(statement: Statement) -> list[View]:
 def names_read(statement: Statement) -> list[str]:
     """The locals that a statement reads, those in the indices of what it loads and stores among them."""
     found = [statement.when] if isinstance(statement, Store) and statement.when else []
-    found += [operand for operand in operands_of(statement) if isinstance(operand, str)]
-    for view in views_of(statement):
-        if view.base:
-            found += [name for name, _ in view.base]
+    for operand in operands_of(statement):
+        if isinstance(operand, str):
+            found.append(operand)
+        elif operand.view.base:
+            found += [name for name, _ in operand.view.base]
+    target = None if isinstance(statement, Let) else target_of(statement)
+    if isinstance(target, View) and target.base:
+        found += [name for name, _ in target.base]
     return found
 
 

@@ -31,7 +31,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     squeezed,
     squeezed_view,
 )
-from funcgrad.compile.passes.scheduling.nodes import Node, Nodes, is_identity
+from funcgrad.compile.passes.scheduling.nodes import CHEAP, NOTHING, Node, Nodes, is_identity
 from funcgrad.compile.passes.scheduling.numbers import in_no_memory
 from funcgrad.compile.passes.scheduling.ranges import Ranges
 from funcgrad.compile.passes.scheduling.views import MOVES, Buffer, View, moved
@@ -148,13 +148,7 @@ class Scheduler:
         nest = self.nest_for(shape, max([self.bound(a, shape) for a in inputs], default=0))
         node = self.nodes[out] = Node(out.aval)
         node.equation, node.template = equation, template
-        node.cost = equation.primitive.cost
-        loads: set[Any] = set()
-        for atom in inputs:
-            cost, read = self._cone(atom, nest)
-            node.cost += cost
-            loads |= read
-        node.loads = frozenset(loads)
+        node.cost, node.loads = self._cone(equation.primitive.cost, inputs)
         operands = tuple([self.operand(a, nest) for a in inputs])
         node.name = self.local.named(out)
         node.nest = nest
@@ -181,14 +175,19 @@ class Scheduler:
         nest.body.append(Let(node.name, template, operands, out.aval.dtype, 1, source))
         return node
 
-    def _cone(self, atom: Atom, nest: Nest) -> tuple[int, set[Any]]:
-        """What it would cost to compute an operand of a member of `nest` again, and what is loaded for it."""
-        origin, _ = self.nodes.origin(atom)
-        if isinstance(origin, Literal) or origin.is_scalar:
-            return 0, set()
-        if origin.view is not None:
-            return 0, {atom}
-        return origin.cost, set(origin.loads)
+    def _cone(self, cost: int, inputs: Sequence[Atom]) -> tuple[int, frozenset[Any]]:
+        """What it would cost to compute an element again, and what is loaded for that, if it is cheap."""
+        loads: set[Any] = set()
+        for atom in inputs:
+            origin, _ = self.nodes.origin(atom)
+            if isinstance(origin, Literal) or origin.is_scalar:
+                continue
+            if origin.view is not None:
+                loads.add(atom)
+            else:
+                cost += origin.cost
+                loads |= origin.loads
+        return cost, frozenset(loads) if loads and cost <= CHEAP else NOTHING
 
     def nest_for(self, shape: Shape, bound: int) -> Nest:
         """The first nest over a shape at or after a position that is not full; else a new one at the end."""
