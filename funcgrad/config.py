@@ -148,6 +148,11 @@ def leave_out(name: str) -> None:
 
 def _set_packages(names: Sequence[str]) -> None:
     os.environ[_PACKAGES] = ",".join(sorted(set(names)))
+    forget_whose()
+
+
+def forget_whose() -> None:
+    """Look again whose code is whose, and what of it matters."""
     for forget in WHEN_PACKAGES_CHANGE:
         forget()
 

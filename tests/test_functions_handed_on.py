@@ -9,8 +9,10 @@ import functools
 import itertools
 import math
 import operator
+import sys
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -158,3 +160,36 @@ def test_densities_that_may_be_singular_under_jit() -> None:
         lambda d: scipy.stats.multivariate_normal.logpdf(X, None, np.diag(d), allow_singular=True)
     )
     assert np.isnan(barely(np.array([1.0, 1.0, 1e-12])))
+
+
+def put(x: Any) -> Any:
+    z = np.zeros(3)
+    z[0] = x[0] ** 2
+    return z
+
+
+class Optimizer(NamedTuple):
+    setdefault: Callable[[Any], Any]
+
+
+def test_functions_in_fields_with_names_of_containers_methods() -> None:
+    optimizer, model = Optimizer(put), SimpleNamespace(swapaxes=put)
+    for f in (lambda x: optimizer.setdefault(x).sum(), lambda x: model.swapaxes(x).sum()):
+        np.testing.assert_allclose(fg.grad(f)(X), [2.2, 0.0, 0.0])
+
+
+def test_functions_of_modules_that_are_imported_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            if name != "rpartition":
+                raise AttributeError(name)
+            return put
+
+    monkeypatch.setitem(sys.modules, "functions_of_late", Late("functions_of_late"))
+
+    def f(x: Any) -> Any:
+        import functions_of_late
+
+        return functions_of_late.rpartition(x).sum()
+
+    np.testing.assert_allclose(fg.grad(f)(X), [2.2, 0.0, 0.0])

@@ -1,6 +1,8 @@
-"""A call that ends in code of an installed package is made again, with the package traced as the user's own.
+"""A call that ends in code that nobody saw is made again, with that code traced as the user's own.
 
-Until then the function has run once already: what it prints, or counts outside of itself, comes twice.
+Code of an installed package, and functions of the user's that are called under the name of an array's or a
+container's method. Until then the function has run once already: what it prints, or counts outside of itself,
+comes twice.
 """
 
 from __future__ import annotations
@@ -10,9 +12,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from funcgrad.config import HAVE_RULES, leave_out, take_in
+from funcgrad.config import HAVE_RULES, forget_whose, leave_out, take_in
 from funcgrad.errors import FuncgradError
 from funcgrad.source import TOP, installed_package, library_files, strip_library_frames
+from funcgrad.tracing.python.attributes import note_called
+from funcgrad.tracing.python.functions import is_made
+from funcgrad.tracing.python.instructions import running_instruction
+from funcgrad.tracing.python.owners import is_users
 from funcgrad.tracing.recorder import active_recorder
 
 P = ParamSpec("P")
@@ -36,7 +42,10 @@ _MOST = 100
 
 def is_final(error: BaseException) -> bool:
     """Whether an error goes to the user, without our frames; if not, a package on its way is taken in."""
-    package = None if active_recorder() is not None else package_behind(error)
+    inside = active_recorder() is not None
+    if not inside and isinstance(error, FuncgradError) and error.as_your_own and sees_more(error):
+        return False
+    package = None if inside else package_behind(error)
     ours = isinstance(error, FuncgradError)
     said = "" if ours else f"{type(error).__name__}: {error}"
     if package is None:
@@ -49,6 +58,20 @@ def is_final(error: BaseException) -> bool:
         _ON_TRIAL[said] = package
     take_in(package)
     return False
+
+
+def sees_more(error: BaseException) -> bool:
+    """Whether functions of the user's called as ``x.mean(...)`` led to an error, and are seen from now on."""
+    entry, new = error.__traceback__, []
+    while entry is not None and entry.tb_next is not None:
+        inner = entry.tb_next.tb_frame.f_code
+        if is_users(inner) and not is_made(inner) and is_users(entry.tb_frame.f_code):
+            called = running_instruction(entry.tb_frame.f_code, entry.tb_lasti).function
+            new.append(bool(called) and note_called(str(called[-1].value)))
+        entry = entry.tb_next
+    if any(new):
+        forget_whose()
+    return any(new)
 
 
 def package_behind(error: BaseException) -> str | None:

@@ -143,6 +143,18 @@ def _looked(name: str, module: ModuleType) -> tuple[int, frozenset[str]]:
     return known
 
 
+def note_called(method: str) -> bool:
+    """Remember that a function of the user's is called under a container's name; False where that was known.
+
+    What nobody sees beforehand: fields that hold functions (``opt.update(x)``), functions of a module that is
+    imported where it is used, or whose names are loaded late.
+    """
+    if method not in CONTAINERS_METHODS or called(method) in names_of_users():
+        return False
+    _HELD.add(called(method))
+    return True
+
+
 def note_classes_of(function: FunctionType) -> None:
     """Remember the properties of classes that a function holds: in cells, or in globals of no module.
 

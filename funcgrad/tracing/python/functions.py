@@ -183,6 +183,11 @@ def rewritten_function(function: FunctionType, hooks: object) -> FunctionType:
     return twin_of(function, CODES.rewritten(code), hooks)
 
 
+def is_made(code: CodeType) -> bool:
+    """Whether code was rewritten, by whichever cache."""
+    return id(code) in _ORIGINALS
+
+
 def twin_of(function: FunctionType, made: CodeType, hooks: object) -> FunctionType:
     """The function with other code, which sees `hooks` in a cell of its own."""
     code = function.__code__
