@@ -77,7 +77,9 @@ def bound(function: Function, namespace: Any) -> Function:
 
 
 def mapped(convert: Callable[[Any], Any], value: Any) -> Any:
-    """`convert` of every array in nested tuples and lists."""
+    """`convert` of every array in nested tuples, lists and dictionaries."""
+    if isinstance(value, dict):
+        return {key: mapped(convert, x) for key, x in value.items()}
     if isinstance(value, tuple | list):
         return type(value)([mapped(convert, x) for x in value])
     return convert(value)
@@ -181,7 +183,7 @@ def waited_for(jax: Any, function: Function, inputs: tuple[Any, ...], value: boo
     def tree() -> Any:
         return wait(function(*arrays))
 
-    if isinstance(inputs[0], tuple | list):
+    if isinstance(inputs[0], tuple | list | dict):
         return tree
     return two_arrays if value else one_array
 

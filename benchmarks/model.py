@@ -155,6 +155,24 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
+class Beyond:
+    """funcgrad takes at most so many seconds more than another contender."""
+
+    rival: str
+    limit: float
+    rivals: tuple[str, ...] = ()
+
+    def judged(self, entries: Entries, statistic: Statistic, others: Mapping[str, Entries]) -> Verdict:
+        """Compare the difference with the clock."""
+        text = f"≤ {duration(self.limit)} beyond {self.rival}"
+        ours, other = entries.get(OURS), entries.get(self.rival)
+        if not isinstance(ours, Timing) or not isinstance(other, Timing):
+            return unmeasured(text, ours)
+        seconds = ours.seconds(statistic) - other.seconds(statistic)
+        return Verdict(text, duration(max(seconds, 0.0)), seconds <= self.limit)
+
+
+@dataclass(frozen=True, slots=True)
 class Linear:
     """funcgrad takes at most `growth * slack` times what it takes for a workload `growth` times smaller."""
 

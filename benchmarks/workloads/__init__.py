@@ -21,6 +21,7 @@ from benchmarks.workloads import (
     scipy_functions,
     solvers,
     startup,
+    structures,
     threads,
 )
 
@@ -42,6 +43,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *sampling.WORKLOADS,
     *scipy_functions.WORKLOADS,
     *solvers.WORKLOADS,
+    *structures.WORKLOADS,
     *threads.WORKLOADS,
 )
 

@@ -1,11 +1,12 @@
-"""What only shows in the long run: memory that grows, threads that meet. A program of four trials.
+"""What only shows in the long run: memory that grows, threads that meet. A program of five trials.
 
     python tests/compile/endurance.py functions 2000
 
-Trials, and their numbers: ``functions COUNT`` compiles functions and drops them; ``shapes COUNT`` calls one
-jitted function with many shapes; ``threads SECONDS SEED`` traces, compiles, calls, drops and collects in
-eight threads; ``pool SECONDS SEED`` hands ranges to a pool of 1 to 16 threads. Each ends with one line that
-says what was done (and how many MB it took), and with an error if anything was wrong.
+Trials, and their numbers: ``compiler STEPS`` compiles a long program; ``functions COUNT`` compiles functions
+and drops them; ``shapes COUNT`` calls one jitted function with many shapes; ``threads SECONDS SEED`` traces,
+compiles, calls, drops and collects in eight threads; ``pool SECONDS SEED`` hands ranges to a pool of 1 to 16
+threads. Each ends with one line that says what was done (and how many MB it took), and with an error if
+anything was wrong.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import faulthandler
 import gc
 import os
 import random
+import resource
 import sys
 import tempfile
 import threading
@@ -28,6 +30,7 @@ import funcgrad as fg
 
 X = np.linspace(0.25, 0.75, 6)
 THREADS = 8
+MOST_TO_COMPILE = 500.0
 
 
 def resident() -> float:
@@ -37,9 +40,12 @@ def resident() -> float:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
     except OSError:
-        import resource
+        return most_resident(resource.RUSAGE_SELF)
 
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+
+def most_resident(who: int) -> float:
+    """The megabytes that this process, or the largest that it has waited for, has had at most."""
+    return resource.getrusage(who).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
 
 
 def function_of(number: int) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
@@ -74,6 +80,29 @@ def functions(count: int) -> str:
     for k in range(count):
         one(2 + k)
     return f"{count} functions: {resident() - before:.1f} MB"
+
+
+def compiler(steps: int) -> str:
+    """Compile the gradient of an unrolled program whose steps differ, in less memory than is asked."""
+
+    def step(a: Any, x: Any, number: int) -> Any:
+        for k in range(8):
+            x = np.tanh(a @ x) if number >> k & 1 else x * np.sum(np.sin(x)) + x[::-1]
+        return x
+
+    def f(a: Any, x: Any) -> Any:
+        for number in range(steps):
+            x = step(a, x, number) + np.exp(-x)
+        return np.sum(x)
+
+    start = resident()
+    a = np.eye(6) * 0.5
+    jitted = fg.jit(fg.grad(f))(a, X)
+    np.testing.assert_allclose(jitted, fg.grad(f)(a, X), rtol=1e-9)
+    here, beside = most_resident(resource.RUSAGE_SELF) - start, most_resident(resource.RUSAGE_CHILDREN)
+    assert 0.0 < beside < MOST_TO_COMPILE, f"{beside:.0f} MB"
+    assert here < MOST_TO_COMPILE, f"{here:.0f} MB"
+    return f"{steps} steps compiled: {here:.0f} MB here, {beside:.0f} MB where LLVM ran"
 
 
 def shapes(count: int) -> str:
@@ -200,7 +229,7 @@ def main(name: str, *numbers: str) -> None:
     faulthandler.enable()
     with tempfile.TemporaryDirectory() as directory:
         os.environ["FUNCGRAD_CACHE_DIR"] = directory
-        trial: Any = {"functions": functions, "shapes": shapes, "threads": threads, "pool": pool}[name]
+        trial: Any = {trial.__name__: trial for trial in (compiler, functions, shapes, threads, pool)}[name]
         if name in ("threads", "pool"):
             faulthandler.dump_traceback_later(3 * float(numbers[0]) + 60, exit=True)
             said = trial(float(numbers[0]), int(numbers[1]))

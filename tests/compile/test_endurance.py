@@ -42,3 +42,7 @@ def test_threads_that_trace_compile_call_drop_and_collect(seed):
 
 def test_ranges_are_handed_to_any_number_of_threads():
     assert "1 to 16 threads" in tried("pool", 2, 0)
+
+
+def test_the_compiler_of_a_long_program_needs_little_memory():
+    assert "where LLVM ran" in tried("compiler", 40)
