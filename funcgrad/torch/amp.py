@@ -1,4 +1,4 @@
-"""``torch.amp``: mixed precision, which changes nothing here.
+"""``torch.amp``: mixed precision, which changes nothing here, and says so.
 
 Everything is computed in the dtype it has. A program written for mixed precision computes in full
 precision, and needs no scaled gradients.
@@ -24,9 +24,9 @@ _KNOWN = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "maia", "meta")
 
 
 class autocast:
-    """A context, or a decorator, in which operations keep their dtypes.
+    """A context, or a decorator, in which operations keep their dtypes. Enabled for the CPU it warns of that.
 
-    >>> with fg.torch.autocast("cpu"):
+    >>> with fg.torch.autocast("cpu", enabled=False):
     ...     (fg.torch.ones(2, 2) @ fg.torch.ones(2, 2)).dtype
     torch.float32
     """
@@ -47,8 +47,10 @@ class autocast:
                 f"{device_type.upper()} is not available. Disabling autocast.", UserWarning, stacklevel=2
             )
         self.device = device_type
+        self._casts = enabled and device_type == "cpu"
 
     def __enter__(self) -> autocast:
+        self._say_that_nothing_is_cast()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -56,7 +58,18 @@ class autocast:
 
     def __call__(self, function: F) -> F:
         """The function as it is."""
+        self._say_that_nothing_is_cast()
         return function
+
+    def _say_that_nothing_is_cast(self) -> None:
+        if self._casts:
+            warnings.warn(
+                "torch.autocast casts nothing here: products of matrices, layers and convolutions keep the "
+                "dtype of what they are given, where PyTorch computes in bfloat16 or float16. "
+                "Pass enabled=False.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 class GradScaler:

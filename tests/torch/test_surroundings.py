@@ -219,10 +219,23 @@ def test_an_enabled_scaler_of_the_cpu_says_that_it_scales_nothing() -> None:
     assert scaler.scale(x) is x
 
 
-def test_mixed_precision_as_a_decorator() -> None:
-    @torch.autocast("cpu")
-    def f(x: Any) -> Any:
-        return x @ x
+def test_a_device_of_no_known_kind_is_refused_in_their_words() -> None:
+    for refused in (lambda: torch.zeros(2, device="foo"), lambda: torch.device("foo:1")):
+        with pytest.raises(RuntimeError, match="at start of device string: foo"):
+            refused()
+
+
+def test_mixed_precision_says_that_nothing_is_cast() -> None:
+    with pytest.warns(UserWarning, match="keep the dtype"):
+
+        @torch.autocast("cpu")
+        def f(x: Any) -> Any:
+            return x @ x
+
+    with pytest.warns(UserWarning, match="keep the dtype"), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (torch.eye(2) @ torch.eye(2)).dtype is torch.float32
+    with torch.autocast("cpu", enabled=False):
+        pass
 
     assert f(torch.eye(2)).dtype is torch.float32
     with pytest.raises(RuntimeError, match="device_type 'foo'"):

@@ -18,12 +18,22 @@ from funcgrad.torch.core.unsupported import UNSUPPORTED
 from funcgrad.torch.operations.registry import published
 from funcgrad.types import Anything, Array, ArrayLike, Device, DTypeLike, ShapeLike
 
+_KINDS = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
+    "hpu, mtia, privateuseone"
+)
+"""The devices that PyTorch has names for."""
+
 
 def device_of(device: Device = None) -> str:
     """The kind of a device, "cpu" or "meta": the default one for None, RuntimeError for what is not here."""
     if device is None:
         return MODES.device
     name = str(device).split(":")[0]
+    if name not in _KINDS.split(", "):
+        raise RuntimeError(
+            f"Expected one of {_KINDS} device type at start of device string: {name} (here: cpu or meta)"
+        )
     if name not in ("cpu", "meta"):
         reason = UNSUPPORTED.get(name, "only the CPU is supported; leave the argument out")
         raise RuntimeError(f"funcgrad.torch does not support device={str(device)!r}: {reason}")
