@@ -1,4 +1,4 @@
-"""Loops of many functions take two vectors a turn, and compute what they did."""
+"""Loops of many functions take two vectors a turn and share what they can, and compute what they did."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.compile.engines.build import NUMBERS
-from funcgrad.compile.engines.direct.translate import translate
+from funcgrad.compile.engines.build import FASTMATH, NUMBERS, assembly, translate
+from funcgrad.compile.engines.linked_functions import modules_called_by
 
 INTERLEAVED = ", !llvm.loop"
 
 
 def loop(*lines: str) -> str:
     """A kernel of one loop."""
-    head = ["def run(p, n):", "    x = as_f64(p[0])", "    y = as_f64(p[1])", "    for i in range(n[0]):"]
+    head = [
+        "def run(p, n):",
+        "    x = as_f64(p[0])",
+        "    y = as_f64(p[1])",
+        "    z = as_f64(p[2])",
+        "    for i in range(n[0]):",
+    ]
     return "\n".join([*head, *[f"        {line}" for line in lines]])
 
 
@@ -33,6 +39,15 @@ def loop(*lines: str) -> str:
 def test_loops_whose_functions_wait_for_one_another_are_marked(lines: Sequence[str], expected: int) -> None:
     text = translate(loop(*lines), ["run"], frozenset(), NUMBERS)
     assert text.count(INTERLEAVED) == expected
+
+
+def test_the_error_function_shares_its_exponential_with_its_derivative() -> None:
+    def instructions(*lines: str) -> int:
+        modules = list(modules_called_by(translate(loop(*lines), ["run"], FASTMATH, NUMBERS)))
+        return len(assembly(loop(*lines), ["run"], FASTMATH, NUMBERS, modules).splitlines())
+
+    value, slope = "y[i] = erf(x[i])", "z[i] = exp(-(x[i] * x[i]))"
+    assert instructions(value, slope) < instructions(value) + instructions(slope) / 2
 
 
 def chain(x: Any) -> Any:

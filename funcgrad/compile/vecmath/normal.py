@@ -21,7 +21,7 @@ from funcgrad.compile.vecmath.body import (
 )
 from funcgrad.compile.vecmath.coefficients import (
     ERF,
-    ERF_EXPONENT,
+    ERF_REST,
     ERFCX,
     ERFINV,
     ERFINV_OUTER,
@@ -30,8 +30,8 @@ from funcgrad.compile.vecmath.coefficients import (
     NDTR,
 )
 from funcgrad.compile.vecmath.exponentials import (
+    exp,
     exponential_in_parts,
-    exponential_of_sum,
     scaled_twice,
     within,
 )
@@ -41,12 +41,15 @@ Pair = tuple[Value, Value]
 
 
 def erf(x: Value) -> Value:
-    """The error function."""
+    """The error function.
+
+    ``exp(-x**2)`` is written as LLVM writes that of the derivative: where both are needed, it is made once.
+    """
     format = x.body.format.name
+    small = fma(x, polynomial(x * x, ERF[format]), x)
     y = least(absolute(x), 6.0)
-    small = fma(y, polynomial(y * y, ERF[format]), y)
-    exponent = -y * polynomial(y, ERF_EXPONENT[format])
-    return with_sign_of(select(y < 0.9, small, 1.0 - exponential_of_sum(exponent)), x)
+    rest = polynomial(1.0 / (y + 2.0), ERF_REST[format])
+    return select(y < 0.9, small, with_sign_of(fma(exp(x * -x), -rest, 1.0), x))
 
 
 def erfc(x: Value) -> Value:

@@ -203,14 +203,15 @@ def error_function_tail(z: Any) -> Any:
     return mpmath.erf(x) / x - 1
 
 
-def error_function_exponent(x: Any) -> Any:
-    """The q for which ``erf(x) = 1 - exp(-x q)``."""
-    return -mpmath.log(mpmath.erfc(x)) / x
+def error_function_rest(u: Any) -> Any:
+    """``exp(y**2) erfc(y)`` at ``u = 1 / (y + 2)``."""
+    return growing_erfc(1 / u - 2)
 
 
-def weight_of_exponent(x: Any) -> Any:
-    """What an error of `error_function_exponent` is in the error function."""
-    return x * mpmath.erfc(x) / mpmath.erf(x)
+def weight_of_rest(u: Any) -> Any:
+    """What an error of `error_function_rest` is in the error function."""
+    y = 1 / u - 2
+    return mpmath.exp(-y * y) / mpmath.erf(y)
 
 
 def log_gamma_quotient(u: Any) -> Any:
@@ -270,7 +271,7 @@ FITS = {
     "MILLS": Fit(scaled_mills, "-0.74", "0.99999", (23, 11)),
     "NDTR": Fit(normal_distribution_quotient, "1e-30", "0.361", (8, 4)),
     "ERF": Fit(error_function_tail, "1e-30", "0.82", (11, 6)),
-    "ERF_EXPONENT": Fit(error_function_exponent, "0.9", "5.95", (20, 8), weight_of_exponent),
+    "ERF_REST": Fit(error_function_rest, "0.125", "0.345", (13, 5), weight_of_rest),
     "LOG_GAMMA": Fit(log_gamma_quotient, "-0.75001", "0.75", (28, 12)),
     "STIRLING": Fit(stirling_tail, "1e-20", "0.015626", (8, 3)),
     "DIGAMMA": Fit(digamma_quotient, "-1.00001", "1", (30, 13)),
