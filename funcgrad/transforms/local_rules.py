@@ -56,7 +56,7 @@ class LocalRule:
     Slots are numbered: the distinct operands, results of `forward`, then what a `Pullback` says.
     """
 
-    __slots__ = ("_make", "_pullbacks", "distinct", "forward", "kept", "moving", "results")
+    __slots__ = ("_make", "distinct", "forward", "kept", "moving", "pullbacks", "results")
 
     def __init__(
         self,
@@ -77,7 +77,8 @@ class LocalRule:
         self.kept = kept
         """Whether the rule holds for the next operation of the kind: it has captured nothing."""
         self._make = make
-        self._pullbacks: dict[Any, Pullback] = {}
+        self.pullbacks: dict[Any, Pullback] = {}
+        """What `pullback` has made and kept: where there are no marks, by the avals."""
 
     def pullback(self, avals: tuple[Aval | None, ...], marks: tuple[bool, ...]) -> Pullback:
         """The pullback for cotangents and totals of these avals.
@@ -86,12 +87,12 @@ class LocalRule:
         says where a selection has set elements to zero; it is empty where none has.
         """
         key = (avals, marks) if marks else avals
-        found = self._pullbacks.get(key)
+        found = self.pullbacks.get(key)
         if found is None:
             given = zip(avals, marks or (False,) * len(avals), strict=True)
             found, kept = self._make(tuple([None if aval is None else (aval, mark) for aval, mark in given]))
             if kept:
-                self._pullbacks[key] = found
+                self.pullbacks[key] = found
         return found
 
 

@@ -286,7 +286,9 @@ class Sweep:
             self.location = backward.get(id(location))
             if self.location is None:
                 self.location = backward[id(location)] = in_reverse(location)
-            lines, totals = rule.pullback(tuple(types), marks)
+            key = tuple(types)
+            pullback = None if marks else rule.pullbacks.get(key)
+            lines, totals = pullback or rule.pullback(key, marks)
             self.repeat(lines, slots)
             for k, slot, mark in totals:
                 bars[step[k + 1]] = total = slots[slot]

@@ -32,20 +32,21 @@ def instead_of(function: object) -> Function | None:
     """What is called instead of a function that is no user's; None where it is called as it is."""
     if active_recorder() is None:
         return None
+    found = _INSTEAD.get(id(function))
+    if found is not None and found[0] is function:
+        return found[1]
     if type(function) is MethodType:  # it is made at every access: there is nothing to be remembered
         of_method: Function | None = made_inside.made_for_method(function)
         return of_method
     if type(function) is BuiltinMethodType and type(function.__self__) is np.ndarray:
         of_array: Function | None = made_inside.array_method(function)
         return of_array
-    found = _INSTEAD.get(id(function))
-    if found is None or found[0] is not function:
-        if len(_INSTEAD) >= _MOST:
-            _INSTEAD.clear()
-        found = _INSTEAD[id(function)] = (
-            function,
-            made_inside.made_for(function) if matters(function) else None,
-        )
+    if len(_INSTEAD) >= _MOST:
+        _INSTEAD.clear()
+    found = _INSTEAD[id(function)] = (
+        function,
+        made_inside.made_for(function) if matters(function) else None,
+    )
     return found[1]
 
 
