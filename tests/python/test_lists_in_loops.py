@@ -292,3 +292,23 @@ def test_what_no_array_stands_for_is_recorded_on_paths(function: Function) -> No
 def test_what_no_array_stands_for_has_no_program_for_all_values(function: Function) -> None:
     with pytest.raises(fg.errors.TracedBranchError, match=r"at a traced index(.|\n)*array"):
         fg.jit(function).program(np.array([2.0, 1.0, 3.0]))
+
+
+def grown_in_turn(x: Any) -> Any:
+    held: Any = [[], []]
+    for i in range(5):
+        held[i % 2] += [x[i % 3] * i]
+    return np.sum(np.array(held[0]) ** 2) + np.sum(np.array(held[1]))
+
+
+def shortened_in_turn(x: Any) -> Any:
+    held = [[v * 1.0 for v in x], [v * v for v in x]]
+    for i in range(3):
+        del held[i % 2][0]
+    return held[0][0] * held[1][0]
+
+
+@pytest.mark.parametrize("function", [grown_in_turn, shortened_in_turn])
+def test_one_of_several_lists_grows_and_shrinks(function: Function) -> None:
+    x = np.array([2.0, 1.0, 3.0])
+    np.testing.assert_allclose(fg.jit(function)(x), function(x), rtol=1e-12)

@@ -261,6 +261,11 @@ class OneOf(list[Any]):
     __hash__ = None
 
 
+def lists_meant(x: Anything) -> tuple[Any, ...]:
+    """The lists that one of several may be; anything else by itself."""
+    return x.members if type(x) is OneOf else (x,)
+
+
 def is_same_list(one: Sequence[Any], other: Sequence[Any]) -> bool:
     """Whether two lists hold the very same elements, and these stand for what they did."""
     return all(

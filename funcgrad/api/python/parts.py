@@ -13,7 +13,7 @@ from funcgrad.api.python.asked import AsksUsers
 from funcgrad.api.python.blocks.cells import is_undecided
 from funcgrad.api.python.blocks.recording import Place, current_block, note_made, refuse_change
 from funcgrad.api.python.changing import check_augmented
-from funcgrad.api.python.elements import OneOf, store_element
+from funcgrad.api.python.elements import OneOf, lists_meant, store_element
 from funcgrad.api.python.guarded.kept import note_array, note_elements, note_own, note_set
 from funcgrad.api.python.identity import check_unchosen, is_own_part
 from funcgrad.tracing.python.inside import INSIDE
@@ -63,7 +63,7 @@ class ChangesParts(AsksUsers):
             self.function(method)(x, index, value)
             return
         if isinstance(x, list | dict):
-            for one in x.members if type(x) is OneOf else (x,):
+            for one in lists_meant(x):
                 check_unchosen(one)
                 note_elements(one)
         if builtin_functions.is_traced_index(index):
@@ -97,16 +97,18 @@ class ChangesParts(AsksUsers):
         if method is not None:
             self.function(method)(x, index)
             return
-        check_unchosen(x)
-        note_elements(x)
+        for one in lists_meant(x):
+            check_unchosen(one)
+            note_elements(one)
         refuse_change(x, f"an element of a {type(x).__name__} is deleted")
         del x[index]
 
     def augmented(self, operation: str, x: object, value: object) -> object:
         """What ``x += value`` and its kin bind the name to."""
-        if isinstance(x, list | dict):
-            check_unchosen(x)
-        note_elements(x)
+        for one in lists_meant(x):
+            if isinstance(one, list | dict):
+                check_unchosen(one)
+            note_elements(one)
         check_augmented(x)
         plain = issubclass(type(x), np.ndarray)  # and nothing of ours that stands for an array
         if current_block() is not None and plain and not INSIDE.becomes_traced(x):
