@@ -202,6 +202,51 @@ def test_products_of_a_batch(labels: str, shapes: Any) -> None:
     assert_shared(fg.grad(lambda a, b: np.sum(np.sin(np.einsum(labels, a, b))), (0, 1)), a, b)
 
 
+@pytest.mark.parametrize(
+    ("labels", "shapes"),
+    [
+        ("ij,jk->ik", ((65, 33), (33, 29))),
+        ("ij,jk->ik", ((9, 40), (40, 203))),
+        ("bij,jbk->bki", ((9, 33, 29), (29, 9, 31))),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("place", [0, -1])
+def test_strong_zeros_that_meet_infinity_in_a_part(labels: str, shapes: Any, place: int) -> None:
+    def f(a: Any, b: Any, c: Any) -> Any:
+        return np.sum(np.where(c, 0.0, np.einsum(labels, a, b)))
+
+    a, b = wave(*shapes[0]), wave(*shapes[1])
+    b.flat[place] = np.inf
+    c = np.zeros(np.einsum(labels, a, b).shape, bool)
+    gradient = fg.grad(f)
+    assert_shared(gradient, a, wave(*shapes[1]), c)
+    np.testing.assert_array_equal(fg.jit(gradient)(a, b, ~c), np.zeros(a.shape))
+    assert_close(fg.jit(gradient)(a, b, c), gradient(a, b, c))
+
+
+def test_what_a_batch_multiplies_is_stored_product_by_product() -> None:
+    def f(q: Any, x: Any, m: Any) -> Any:
+        return np.sum(np.tanh(np.einsum("kij,nkj->nki", q, x[:, None, :] - m)))
+
+    args = wave(9, 32, 32), wave(40, 32), wave(9, 32)
+    (kernel,) = fg.jit(f).specialized(*args).executable.kernels
+    shapes = [b.shape for b in kernel.buffers]
+    assert (9, 40, 32) in shapes
+    assert (40, 9, 32) not in shapes
+    assert_shared(f, *args)
+    assert_shared(fg.grad(f, (0, 1, 2)), *args)
+
+
+def test_what_was_seen_in_another_shape_is_stored_in_rows() -> None:
+    def f(q: Any, x: Any, m: Any) -> Any:
+        away = x[:, None, :] - m
+        flat = np.reshape(away, (-1,))
+        return np.einsum("kij,nkj->nki", q, away), np.cumsum(flat), np.sin(flat), away
+
+    assert_shared(f, wave(9, 32, 32), wave(40, 32), wave(9, 32))
+
+
 def test_a_network_and_its_gradient() -> None:
     def loss(params: Any, x: Any, y: Any) -> Any:
         for w, b in params[:-1]:
@@ -270,6 +315,16 @@ def test_steps_over_the_same_rows_are_done_tile_by_tile(
     monkeypatch.setattr(tiling, "LEAST_BYTES", 0)
     assert calls_of_threads(f, *args) == together < apart
     assert_shared(f, *args)
+
+
+def test_steps_that_touch_many_blocks_are_not_tiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    args = (wave(8), wave(1021, 8), wave(1021))
+    monkeypatch.setattr(tiling, "MOST_ROWS", 16)
+    monkeypatch.setattr(tiling, "LEAST_ROWS", 16)
+    apart = calls_of_threads(logistic, *args)
+    monkeypatch.setattr(tiling, "LEAST_BYTES", 0)
+    monkeypatch.setattr(tiling, "MANY_STREAMS", 1)
+    assert calls_of_threads(logistic, *args) == apart
 
 
 def test_sums_of_several_kinds_in_one_loop() -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.compile.passes.arranging.dividing import nests_of
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.rewriting.expand import expand
 from funcgrad.compile.passes.rewriting.shifted_sums import shifted_sums
-from funcgrad.compile.passes.scheduling.nests import Nest
 from funcgrad.transforms.simplify import simplify_program
 
 LINE = np.cos(np.arange(5000.0))
@@ -69,7 +69,7 @@ def test_the_numbers_stay_what_they_were(f: Callable[[Any], Any], x: Any) -> Non
 @pytest.mark.parametrize(("f", "x", "loops"), [(rosenbrock, LINE, 1), (bending, LINE, 1), (costly, LINE, 2)])
 def test_one_loop_where_that_is_less_work(f: Callable[[Any], Any], x: Any, loops: int) -> None:
     kernel = make_kernel(simplify_program(expand(fg.make_program(fg.value_and_grad(f))(x))))
-    long = [step for step in kernel.steps if isinstance(step, Nest) and np.prod(step.shape) > 1000]
+    long = [nest for step in kernel.steps for nest in nests_of(step) if np.prod(nest.shape) > 1000]
     assert len(long) == loops
 
 

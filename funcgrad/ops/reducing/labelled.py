@@ -92,7 +92,7 @@ class Recipe(NamedTuple):
     subscripts: str | None
     """The contraction; None where nothing is summed and one operand has all axes of the other."""
     swapped: bool
-    """Whether the contraction takes the operands in the other order, which saves a permutation."""
+    """Whether the contraction takes the operands in the other order: so their own axes are as wanted."""
     order: Axes | None
     """The permutation of the contraction's axes to those of the result, if there is one."""
 
@@ -107,7 +107,8 @@ def recipe(x_labels: Labels, y_labels: Labels, out: Labels) -> Recipe:
     shared = [a for a in x if a in y]
     batch = [a for a in out if a in shared]
     is_product = len(batch) == len(shared) and not (x_free and y_free)
-    is_swapped = batch + x_free + y_free != list(out) == batch + y_free + x_free
+    free = [a for a in out if a not in batch]
+    is_swapped = x_free + y_free != free == y_free + x_free
     found = tuple(batch + (y_free + x_free if is_swapped else x_free + y_free))
     first, second = (y, x) if is_swapped else (x, y)
     return Recipe(

@@ -94,8 +94,9 @@ def matrix_of(view: View, batch: Sequence[int], rows: Sequence[int], columns: Se
 def readable(
     scheduler: Scheduler, atom: Atom, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]
 ) -> Matrix:
-    """An operand as a stack of matrices, copied if need be."""
-    view = scheduler.stored(atom)
+    """An operand as a stack of matrices, copied if need be; each of one piece, where that is undecided."""
+    others = sorted((*rows, *columns))
+    view = scheduler.stored(atom, (*batch, *others) if batch else ())
     found = matrix_of(view, batch, rows, columns)
     if found is None:
         order = (*batch, *rows, *columns)
@@ -141,9 +142,11 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
         writer.comment(equation.source)
         if divided and writer.is_outermost:
             writer.line(f"parallel({part}, p, n, 0, {product.parts}, 1)")
-            writer.functions.append((Part(part), product.part_lines(writer)))
-        else:
-            product.write_members(writer, ())
+            writer.functions.append(
+                (Part(part), product.part_lines(writer, None if flag is None else flag.name))
+            )
+            return
+        product.write_members(writer, ())
         if flag is not None:
             write_check(writer, view, flag.name)
 
@@ -228,8 +231,11 @@ class Product(NamedTuple):
         else:
             write_gemv(writer, self.name, self.address, self.left, self.right, pointers, self.dtype)
 
-    def part_lines(self, writer: Writer) -> list[str]:
-        """The body of a function that computes some members, or some rows or columns of the only one."""
+    def part_lines(self, writer: Writer, flag: str | None) -> list[str]:
+        """The body of a function that computes some members, or some rows or columns of the only one.
+
+        It looks at what it has computed, where there is a flag to set.
+        """
         inner, symbol = Writer(writer.local), writer.local.symbol
         if self.target.shape:
             size, member = symbol(self.target.shape[0]), inner.local.fresh("q")
@@ -238,6 +244,8 @@ class Product(NamedTuple):
                 inner.line(f"last = (chunk + 1) * {size} // {CHUNKS}")
                 with inner.block(f"for {member} in range(first, last):"):
                     self.write_members(inner, [member])
+                if flag is not None:
+                    write_check_of(inner, self.target.buffer, symbol(self.target.strides[0]), flag)
             return inner.lines
         by_rows = bool(self.triangle) or self.left.rows >= self.right.columns
         size = symbol(self.left.rows if by_rows else self.right.columns)
@@ -265,7 +273,19 @@ class Product(NamedTuple):
                 sizes = symbol(self.left.rows), "last - first"
             pointers = [at(inner, view, ()) for view in (left, right, target)]
             write_gemm(inner, self, pointers, *sizes, terms)
+            if flag is not None:
+                self.write_part_check(inner, by_rows, flag)
         return inner.lines
+
+    def write_part_check(self, writer: Writer, by_rows: bool, flag: str) -> None:
+        """Look at rows or columns of the only product, from ``first`` to ``last``."""
+        columns = writer.local.symbol(max(self.right.columns, 1))
+        if by_rows:
+            write_check_of(writer, self.target.buffer, columns, flag)
+            return
+        row = writer.local.fresh("q")
+        with writer.loop(row, self.left.rows):
+            write_check_of(writer, self.target.buffer, "1", flag, f"{row} * {columns} + ")
 
 
 def write_gemm(
@@ -318,10 +338,20 @@ def write_gemv(
 
 def write_check(writer: Writer, view: View, flag: str) -> None:
     """Set the flag unless all elements are finite: then zeros may have met infinity."""
+    write_check_between(writer, view.buffer, "0", writer.local.symbol(math.prod(view.shape)), flag)
+
+
+def write_check_of(writer: Writer, buffer: Buffer, each: str, flag: str, start: str = "") -> None:
+    """Set the flag unless what ``first`` to ``last`` have computed, so many elements each, is finite."""
+    write_check_between(writer, buffer, f"{start}first * {each}", f"{start}last * {each}", flag)
+
+
+def write_check_between(writer: Writer, buffer: Buffer, begin: str, end: str, flag: str) -> None:
+    """Set the flag unless the elements from the one to the other are finite."""
     wrong, k = writer.local.fresh("wrong"), writer.local.fresh("q")
     writer.line(f"{wrong} = False")
-    with writer.loop(k, math.prod(view.shape)):
-        writer.line(f"{wrong} = {wrong} | (not (fabs({view.buffer.name}[{k}]) < INF))")
+    with writer.block(f"for {k} in range({begin}, {end}):"):
+        writer.line(f"{wrong} = {wrong} | (not (fabs({buffer.name}[{k}]) < INF))")
     with writer.block(f"if {wrong}:"):
         writer.line(f"{flag}[0] = 1")
 

@@ -41,7 +41,7 @@ LARGEST_PRIVATE = 4096
 NAMES_OF_CHUNKS = ("begin", "end", "chunk", "first", "last", "block", "stop")
 """What the functions of steps call their own numbers: no name of the user's."""
 
-SHORTEST = 1.5e-4
+SHORTEST = 5e-5
 """Seconds of work, by rule of thumb, from which threads are worth their while."""
 
 FLOPS_PER_SECOND, BYTES_PER_SECOND = 4e9, 1e10

@@ -6,12 +6,14 @@ Changes nothing, and knows nothing of loops but their names.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from funcgrad.compile.passes.scheduling.nests import Nest, squeezed
 from funcgrad.compile.passes.scheduling.views import Buffer, View, moved
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Var
+from funcgrad.ops.arrays.structure import Permute, Reshape
 
 CHEAP = 3
 """Operations that are rather repeated than stored and loaded again."""
@@ -24,8 +26,8 @@ class Node:
     """What is known of a variable: where its elements are, or how to come by them."""
 
     __slots__ = (
-        *("aval", "cost", "equation", "is_scalar", "loads", "move", "name", "nest", "ready", "source"),
-        *("template", "triangles", "view"),
+        *("aval", "cost", "equation", "in_rows", "is_scalar", "loads", "move", "name", "nest", "ready"),
+        *("source", "template", "triangles", "view"),
     )
 
     def __init__(self, aval: Aval) -> None:
@@ -36,6 +38,8 @@ class Node:
         """The local that holds its element in `nest`, or its only element."""
         self.nest: Nest | None = None
         self.view: View | None = None
+        self.in_rows = False
+        """Whether somebody relies on memory in row-major order, before there is any."""
         self.ready = -1
         """The last step that must have run before the view, or the local of a scalar, can be read."""
         self.source: Atom | None = None
@@ -94,8 +98,27 @@ class Nodes(dict[Var, Node]):
         if isinstance(origin, Literal):
             return True
         aval = origin.aval
-        view = origin.view or View.whole(Buffer("", aval.dtype, aval.size, "scratch"), aval.shape)
+        if origin.view is not None:
+            return moved(origin.view, moves) is not None
+        origin.in_rows = origin.in_rows or any(isinstance(move, Reshape) for move in moves)
+        view = View.whole(Buffer("", aval.dtype, aval.size, "scratch"), aval.shape)
         return moved(view, moves) is not None
+
+    def order_for(self, atom: Atom, order: Sequence[int]) -> tuple[Node, tuple[int, ...]] | None:
+        """The node of an atom that has no memory yet, and the order in which its axes are to lie there.
+
+        `order` says it for the atom's axes. None where the memory is chosen, or would be no rows any more.
+        """
+        origin, moves = self.origin(atom)
+        if isinstance(origin, Literal) or origin.view is not None or origin.is_scalar or origin.in_rows:
+            return None
+        axes = list(range(len(origin.aval.shape)))
+        for move in moves:
+            if not isinstance(move, Permute):
+                return None
+            axes = [axes[a] for a in move.order]
+        found = tuple([axes[a] for a in order])
+        return None if found[-1] != len(axes) - 1 or found == tuple(range(len(axes))) else (origin, found)
 
 
 def is_identity(move: object, node: Node) -> bool:

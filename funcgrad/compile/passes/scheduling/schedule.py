@@ -37,7 +37,7 @@ from funcgrad.compile.passes.scheduling.ranges import Ranges
 from funcgrad.compile.passes.scheduling.views import MOVES, Buffer, View, moved
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
-from funcgrad.ops.arrays.structure import Reshape
+from funcgrad.ops.arrays.structure import Permute, Reshape
 from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.primitive import Fold
 
@@ -298,8 +298,18 @@ class Scheduler:
         self.created.add(view.buffer)
         return view
 
-    def stored(self, atom: Atom) -> View:
-        """The elements in memory, in whatever order; readable from the next step on."""
+    def stored(self, atom: Atom, order: Sequence[int] = ()) -> View:
+        """The elements in memory, in whatever order; readable from the next step on.
+
+        `order` is the one in which the reader likes the axes to lie best: it holds where nothing is decided.
+        """
+        wanted = self.nodes.order_for(atom, order) if order else None
+        if wanted is not None:
+            node, axes = wanted
+            shape = tuple([node.aval.shape[a] for a in axes])
+            laid = self.buffer_like(Aval(shape, node.aval.dtype), node.name or "")
+            node.view = laid.permute(Permute(tuple([axes.index(k) for k in range(len(axes))])))
+            self.store_local(node, node.view)
         origin, moves = self.nodes.origin(atom)
         if isinstance(origin, Literal):
             return self.copied_atom(atom)
