@@ -22,6 +22,7 @@ from funcgrad.compile.lower.held_programs import (
     Given,
     Held,
     given_atoms,
+    given_to_trips,
     prepared,
     special_of,
     write_decision,
@@ -59,7 +60,7 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     t = local.fresh("row") if scan.reverse else turn
     body = prepared(local, step.program, [None] * (step.n_carry + step.n_xs) + list(parts.consts))
     carry = Carry(scheduler, body, parts.carry, step.carry_avals, equation.source)
-    consts = given_atoms(scheduler, parts.consts)
+    consts = given_to_trips(scheduler, body, parts.consts)
     rows = [row_at(scheduler, x, t) for x in parts.xs]
     stacks = [scheduler.buffer_like(v.aval, local.named(v)) for v in y_outs]
     made = len(local.buffers)

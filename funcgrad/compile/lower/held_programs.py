@@ -22,6 +22,7 @@ from funcgrad.compile.passes.scheduling.steady import Steady
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.ranges import Range
+from funcgrad.ops.families import Pointwise
 from funcgrad.transforms.control.updates import reads_first, totals_in_place
 from funcgrad.transforms.simplify import simplify_program
 
@@ -199,6 +200,23 @@ def write_decision(writer: Writer, decides: Held, condition: str, body: Held) ->
 def given_atoms(scheduler: Scheduler, atoms: Sequence[Atom]) -> list[Given]:
     """Inputs of a held Program that do not change while it runs."""
     return [scheduler.stored(a) if a.aval.shape else scheduler.scalar(a) for a in atoms]
+
+
+def given_to_trips(scheduler: Scheduler, body: Program, atoms: Sequence[Atom]) -> list[Given]:
+    """The same for a loop's body, of which they are the last inputs.
+
+    A column of a matrix that every trip reads whole lies in one piece before the first: vectors are loaded
+    from there, and not gathered again and again.
+    """
+    read = {x for e in body.equations if isinstance(e.primitive, Pointwise) for x in e.inputs}
+    found = given_atoms(scheduler, atoms)
+    for k, (v, atom) in enumerate(zip(body.inputs[len(body.inputs) - len(atoms) :], atoms, strict=True)):
+        given = found[k]
+        if isinstance(given, View) and v in read:
+            strides = squeezed_view(given).strides
+            if len(strides) == 1 and strides[0] not in (0, 1):
+                found[k] = scheduler.copied_atom(atom)
+    return found
 
 
 def special_of(

@@ -18,6 +18,7 @@ from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.arranging.memory import scratch_offsets
 from funcgrad.compile.passes.arranging.tiling import tiled_steps
 from funcgrad.compile.passes.pipeline import scheduled
+from funcgrad.compile.passes.rewriting.tiles_of_lanes import tiles_of_lanes
 from funcgrad.compile.passes.scheduling.nests import Nest, Special
 from funcgrad.compile.passes.scheduling.views import Buffer
 from funcgrad.ir.avals import dtype_name
@@ -73,7 +74,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
 
     `write` makes what the steps are written with: one that writes more than they need can measure them.
     """
-    schedule = scheduled(program)
+    schedule = scheduled(tiles_of_lanes(program))
     local, created = schedule.local, schedule.created
     name = local.distinct(program.name if program.name.isidentifier() else "kernel")
     numbers = {number: buffer.dtype for number, buffer in schedule.numbers}

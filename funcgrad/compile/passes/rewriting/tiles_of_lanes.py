@@ -1,0 +1,207 @@
+"""A batch of small problems, tile by tile: each tile goes through all equations while it is in the cache.
+
+`vmap` makes every equation of a solver one over all examples, and every trip of its loops: too short for
+threads to share, and what passes from one to the next is as long as the batch. Where equations treat each
+lane of a batch by itself, they become the body of one loop over tiles of lanes, which threads share like any
+loop of independent trips (`lower/trips/shared`). Sums over the batch stay outside of it, as they were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from funcgrad.compile.passes.arranging.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST
+from funcgrad.compile.passes.rewriting.expand import Rewriter
+from funcgrad.compile.passes.rewriting.lane_rules import ANY, Spread, resized_equations, resized_var, spread
+from funcgrad.ir.program import Atom, Equation, Program, Var
+from funcgrad.ops.arrays.movement import Concatenate
+from funcgrad.ops.arrays.slicing import Slice
+from funcgrad.ops.arrays.structure import Broadcast, Reshape
+from funcgrad.ops.contraction import DotGeneral
+from funcgrad.ops.families import Pointwise
+from funcgrad.ops.linalg.matrices import OnStacks
+from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.simplify import simplify_program
+from funcgrad.types import AnyPrimitive
+
+FEWEST_IN_TILE = 64
+"""Lanes of a tile: a loop over fewer costs more than its arithmetic."""
+
+FEWEST_LANES = 2 * CHUNKS * FEWEST_IN_TILE
+"""Lanes from which there are tiles enough for threads to share."""
+
+LANES_OF_VECTORS = 8
+"""What is left over when vectors have taken theirs goes lane by lane."""
+
+WHOLE = 4 * LANES_OF_VECTORS
+"""Lanes of several vectors side by side."""
+
+FEWEST_SOLVERS, MANY_SOLVERS = 3, 6
+"""Equations over small matrices from which, without a loop, tiles are worth their while."""
+
+SMALL_MATRICES = 3
+"""What an operation takes where matrices are so small that they are written out, beside LAPACK's count."""
+
+TILE_BYTES = 2**19
+"""What is kept of a tile: half of the second cache of ordinary processors."""
+
+
+@dataclass
+class Region:
+    """Equations that treat every lane by itself, in their order, and those around them."""
+
+    count: int
+    """How many lanes there are."""
+    inside: list[tuple[Equation, Spread | None]] = field(default_factory=list)
+    before: list[Equation] = field(default_factory=list)
+    after: list[Equation] = field(default_factory=list)
+    axes: dict[Any, int | None] = field(default_factory=dict)
+    """Where the lanes are in what is made inside."""
+    taken: dict[tuple[Any, int | None], None] = field(default_factory=dict)
+    """What comes from outside, and whether it has lanes there."""
+
+    def results(self, program: Program) -> list[Var]:
+        """What is made inside and read outside, where it is not made as well."""
+        read = {x for e in self.after for x in e.inputs} | set(program.outputs)
+        made = {v for e in self.before for v in e.outputs}
+        return [v for v in self.axes if v in read and v not in made]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing comes from outside both as lanes and as one for all lanes."""
+        return len({x for x, _ in self.taken}) == len(self.taken)
+
+
+def tiles_of_lanes(program: Program) -> Program:
+    """An equal Program in which lanes of a batch go through loops and small solvers tile by tile."""
+    sizes = [n for e in program.equations if (n := lanes_by(e)) >= FEWEST_LANES]
+    if not sizes:
+        return program
+    region = region_of(program, max(sizes, key=sizes.count))
+    results = region.results(program)
+    tile = tile_of(region)
+    is_tiled = tile and results and region.is_clear and all(region.axes[v] == 0 for v in results)
+    if not is_tiled or not pays(region):
+        return program
+    return tiles_of_lanes(in_tiles(program, region, results, tile))  # what comes after lanes have met
+
+
+def lanes_by(e: Equation) -> int:
+    """How many lanes an equation may have that makes tiles worth their while; 0 for any other."""
+    shape = e.inputs[0].aval.shape if e.inputs else ()
+    if isinstance(e.primitive, Scan):
+        carried = [x.aval.shape for x in e.inputs[: e.primitive.n_carry] if x.aval.shape]
+        return max([shape[0] for shape in carried], default=0)
+    if isinstance(e.primitive, OnStacks) and len(shape) >= 3:
+        return shape[0]
+    if isinstance(e.primitive, DotGeneral) and max(x.aval.ndim for x in e.inputs) >= 3:
+        labels = e.primitive.labels
+        return int(e.outputs[0].aval.shape[0]) if labels.batch[0] and labels.contracting[0] else 0
+    return 0
+
+
+def region_of(program: Program, count: int) -> Region:
+    """The equations over so many lanes, up to the first that mix them, and what does not need those."""
+    region = Region(count)
+    late: set[Any] = set()
+    for e in program.equations:
+        given = [axis_outside(x, count) if x not in region.axes else region.axes[x] for x in e.inputs]
+        is_late = not late.isdisjoint(e.inputs)
+        made = None if is_late else spread(e, given, count)
+        is_ours = any(x in region.axes for x in e.inputs)
+        if made is not None and set(made.outputs) == {None}:
+            made = None
+        if made is not None and (is_ours or set(made.outputs) - {None}):
+            region.inside.append((e, made))
+            taken = [(x, a) for x, a in zip(e.inputs, made.inputs, strict=True) if x not in region.axes]
+            region.taken.update(dict.fromkeys(taken))
+            region.axes.update(zip(e.outputs, made.outputs, strict=True))
+            if not is_ours and isinstance(e.primitive, Broadcast):
+                region.before.append(e)
+        elif is_late or is_ours:
+            region.after.append(e)
+            late.update(e.outputs)
+        else:
+            region.before.append(e)
+    return region
+
+
+def axis_outside(x: Atom, count: int) -> int | None:
+    """Where the lanes may be in what comes from outside."""
+    return ANY if x.aval.shape[:1] == (count,) else None
+
+
+def pays(region: Region) -> bool:
+    """Whether there is work enough for threads, and equations alone are not long enough to be divided."""
+    long = SHORTEST * FLOPS_PER_SECOND
+    if sum(operations(e) for e, _ in region.inside) < long:
+        return False
+    found = [e for e, _ in region.inside if lanes_by(e) == region.count]
+    if any(isinstance(e.primitive, Scan) for e in found) or len(found) >= MANY_SOLVERS:
+        return True
+    return len(found) >= FEWEST_SOLVERS and SMALL_MATRICES * min(map(operations, found)) < long
+
+
+def operations(e: Equation) -> float:
+    """Operations of an equation, with all trips of a loop."""
+    if isinstance(e.primitive, Scan):
+        return e.primitive.length * sum(operations(inner) for inner in e.primitive.body.equations)
+    flops: float = e.primitive.flops([x.aval for x in e.inputs], [v.aval for v in e.outputs])
+    return flops
+
+
+def tile_of(region: Region) -> int:
+    """How many lanes a tile has; 0 where what is kept of a lane is too much for tiles."""
+    stored = [e for e, _ in region.inside if not isinstance(e.primitive, Pointwise)]
+    kept = [v.aval.nbytes for e in stored for v in e.outputs]
+    fits = TILE_BYTES * region.count // max(sum(kept), 1)
+    most = min(fits, region.count // (2 * CHUNKS)) // WHOLE * WHOLE
+    if most < FEWEST_IN_TILE:
+        return 0
+    whole = [n for n in range(most, FEWEST_IN_TILE - 1, -LANES_OF_VECTORS) if region.count % n == 0]
+    return whole[0] if whole else most
+
+
+def in_tiles(program: Program, region: Region, results: Sequence[Var], tile: int) -> Program:
+    """The Program with the region as one loop over tiles; the last is filled with lanes that are there."""
+    number = math.ceil(region.count / tile)
+    around = Rewriter()
+    around.source = next(e.source for e, _ in region.inside if lanes_by(e) == region.count)
+    rows = [x for x, axis in region.taken if axis == 0]
+    consts = [x for x, axis in region.taken if axis is None and isinstance(x, Var)]
+    inputs = [resized_var(x, 0, tile) for x in rows] + [Var(x.aval, x.hint) for x in consts]
+    new: dict[Any, Any] = dict(zip([*rows, *consts], inputs, strict=True))
+    equations = resized_equations(region.inside, new, tile)
+    outputs = tuple([new[v] for v in results])
+    body = Program(tuple(inputs), (), tuple(equations), outputs, f"{program.name}_of_lanes")
+    stacked = [in_rows(around, x, tile, number) for x in rows]
+    scan: AnyPrimitive = Scan(body, 0, len(rows), number, False)
+    for v, found in zip(results, around.multiple(scan, [*stacked, *consts]), strict=True):
+        around.equations.append(out_of_rows(around, found, v))
+    made = (*region.before, *around.equations, *region.after)
+    return simplify_program(Program(program.inputs, program.captured, made, program.outputs, program.name))
+
+
+def in_rows(around: Rewriter, x: Var, tile: int, number: int) -> Var:
+    """The lanes with a row for each tile."""
+    count, *inner = x.aval.shape
+    whole = [(0, n, 1) for n in inner]
+    missing = tile * number - count
+    if missing:
+        last = around(Slice(((count - missing, missing, 1), *whole)), x)
+        x = around(Concatenate(0), x, last)
+    return around(Reshape((number, tile, *inner)), x)
+
+
+def out_of_rows(around: Rewriter, found: Var, v: Var) -> Equation:
+    """What makes the lanes of a result of the rows of tiles."""
+    number, tile, *inner = found.aval.shape
+    count = v.aval.shape[0]
+    if number * tile == count:
+        return Equation(Reshape((count, *inner)), (found,), (v,), around.source)
+    lanes = around(Reshape((number * tile, *inner)), found)
+    whole = [(0, n, 1) for n in inner]
+    return Equation(Slice(((0, count, 1), *whole)), (lanes,), (v,), around.source)
