@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import threading
 import zlib
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +22,7 @@ from funcgrad.ir.evaluate.handing_up import PROMOTION
 PEERS = ("torch", "jax", "autograd")
 
 EACH = 6
-"""Of the cases of a test that is marked so, the suite runs the first, and one in so many of the others."""
+"""Of a marked test's cases the suite runs the first, and one in so many of the others: each Python others."""
 
 IN_MAIN_THREAD = threading.current_thread() is threading.main_thread()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and IN_MAIN_THREAD:
@@ -103,7 +104,11 @@ def take_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         function = item.nodeid.partition("[")[0]
         marked = any(item.iter_markers("at_length")) or any(item.iter_markers("peers"))
-        of_the_suite = not marked or function not in seen or zlib.crc32(item.nodeid.encode()) % EACH == 0
+        of_the_suite = (
+            not marked
+            or function not in seen
+            or zlib.crc32(item.nodeid.encode()) % EACH == sys.version_info.minor % EACH
+        )
         seen.add(function)
         (kept if of_the_suite == (asked == "share") else left).append(item)
     items[:] = kept

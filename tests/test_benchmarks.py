@@ -48,7 +48,8 @@ def test_quick_run_of_one_workload_reports_times_and_targets() -> None:
     autograd = row["contenders"]["autograd"]
     # Timed where it is installed, and named where it is not: never silently absent.
     assert autograd.get("missing") == "not installed" or autograd["ratio_best"] > 0.0
-    torch_target, autograd_target, *_ = row["targets"]
+    within, torch_target, autograd_target, *_ = row["targets"]
+    assert within["reached"] is not None
     assert torch_target["reached"] is None
     assert (autograd_target["reached"] is None) == ("missing" in autograd)
 

@@ -107,6 +107,7 @@ def upper_factor(x: Any) -> Any:
 MATRIX = np.cos(np.arange(25.0)).reshape(5, 5) + 2 * np.eye(5)[::-1]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("step", [tridiagonal, pentadiagonal, factored, upper_factor])
 def test_loops_are_native(step: Any, rng: np.random.Generator) -> None:
     def loss(x: Any) -> Any:

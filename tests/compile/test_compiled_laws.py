@@ -21,6 +21,11 @@ from funcgrad.tracing.primitive import Primitive
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 ALL = list(cases())
+WIDE = (np.dtype(np.float64), np.dtype(np.complex128))
+
+
+def by_name(cls: type[Primitive]) -> str:
+    return cls.name
 
 
 def evaluated(program: Program, values: Sequence[Any]) -> Sequence[Any]:
@@ -57,11 +62,25 @@ def unlike_numpy(case: Case) -> bool:
     return case.cls.name == "strong_zero_dot" and not all(np.all(np.isfinite(x)) for x in values)
 
 
+def assert_law(cls: type[Primitive], wide: bool) -> None:
+    """The law of a primitive's cases in double precision (and of those without a precision), or in single."""
+    for case in ALL:
+        if case.cls is cls and (case.dtype in WIDE) == wide and not unlike_numpy(case):
+            values = case.values(case.rng())
+            assert_compiled_equals_evaluated(case.program(values), values, repr(case))
+
+
 @pytest.mark.parametrize("cls", classes(), ids=lambda cls: cls.name)
 def test_primitives(cls: type[Primitive]) -> None:
-    for case in [case for case in ALL if case.cls is cls and not unlike_numpy(case)]:
-        values = case.values(case.rng())
-        assert_compiled_equals_evaluated(case.program(values), values, repr(case))
+    assert_law(cls, wide=True)
+
+
+@pytest.mark.at_length
+@pytest.mark.parametrize(
+    "cls", sorted({case.cls for case in ALL if case.dtype not in WIDE}, key=by_name), ids=by_name
+)
+def test_primitives_in_single_precision(cls: type[Primitive]) -> None:
+    assert_law(cls, wide=False)
 
 
 @pytest.mark.parametrize(

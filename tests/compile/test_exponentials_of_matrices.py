@@ -81,6 +81,7 @@ def test_derivatives_of_two_orders(n: int, rng: np.random.Generator) -> None:
     assert_same(fg.vmap(fg.grad(f)), np.stack([a, 0 * a, 3 * a]), rtol=1e-12)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("kind", ["fori", "scan", "while"])
 def test_loops_are_native(kind: str, rng: np.random.Generator) -> None:
     h, k = 0.3 * rng.normal(size=(2, 3, 3))
