@@ -4,6 +4,9 @@ A processor starts on the next turn of a loop while one waits for its results, a
 hundred instructions reaches. A body with many functions fills that window with one turn: where they wait for
 one another, as in ``log(exp(tanh(sin(x))))``, units that could compute stand idle. LLVM takes two vectors a
 turn by itself only in sums, and there only if it expects all values to stay in registers.
+
+What is left of a loop that is no multiple of a turn goes element by element. So only parts of long loops,
+``range(first, last)``, are asked for: a loop over all of an array, ``range(n)``, may be one vector long.
 """
 
 from __future__ import annotations
@@ -18,6 +21,11 @@ WINDOW = 120
 
 WAITING = 5
 """Where less than this part of them is one chain, a turn has enough to do beside what waits."""
+
+
+def takes_two_vectors(loop: ast.For) -> bool:
+    """Whether a loop over a range is part of a long one and waits for itself."""
+    return isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 2 and waits_for_itself(loop.body)
 
 
 def waits_for_itself(body: Sequence[ast.stmt]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from funcgrad.compile.engines.direct import arithmetic
 from funcgrad.compile.engines.direct.expressions import Expressions
-from funcgrad.compile.engines.direct.interleaving import waits_for_itself
+from funcgrad.compile.engines.direct.interleaving import takes_two_vectors
 from funcgrad.compile.engines.direct.scope import (
     Result,
     assigned_in,
@@ -325,7 +325,7 @@ class _Body(Expressions):
         """The metadata of a loop, if there is anything to be said."""
         if self.holds_long_loop(node):
             return self.writer.module.loop(ROLLED)
-        return self.writer.module.loop(INTERLEAVED) if waits_for_itself(node.body) else ""
+        return self.writer.module.loop(INTERLEAVED) if takes_two_vectors(node) else ""
 
     def holds_long_loop(self, node: ast.For) -> bool:
         """Whether there is a loop inside whose number of turns is not written: copies of it are not worth it.
