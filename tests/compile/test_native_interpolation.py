@@ -62,6 +62,7 @@ def run(kind: str, y: Any, points: Any, heights: Any) -> Any:
     return fg.while_loop(lambda s: s[0] < 20, lambda s: (s[0] + 1, step(s[1])), (0, y))[1]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("kind", ["fori", "scan", "while"])
 @pytest.mark.parametrize("y", [np.array(0.3), np.array([-1.3, 0.4, 2.2])])
 def test_loops_are_native(kind: str, y: Any) -> None:

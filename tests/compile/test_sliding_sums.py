@@ -42,6 +42,7 @@ def test_what_is_not_a_number_reaches_the_sums_it_is_in() -> None:
     np.testing.assert_array_equal(fg.jit(np.convolve)(x, y), np.convolve(x, y))
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("kind", ["fori", "scan", "while"])
 @pytest.mark.parametrize("mode", MODES)
 def test_loops_are_native(kind: str, mode: str, rng: np.random.Generator) -> None:

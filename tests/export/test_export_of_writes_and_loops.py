@@ -134,6 +134,7 @@ LOOPS = (
 )
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("f", "args"), LOOPS, ids=[f.__name__ for f, _ in LOOPS])
 def test_what_loops_hold_is_exported(f: Any, args: Any, engine: str) -> None:

@@ -38,6 +38,7 @@ def line(x: Any) -> Any:
     return np.interp(x, np.array([-6.0, -1.0, 2.0, 2.5, 90.0]), np.array([1.0, 3.0, -1.0, 4.0, 0.0]))
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("engine", ["numba", "numpy"])
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("f", [erfcx_twice, dawsn, exprel, zeta, elliptic, line])

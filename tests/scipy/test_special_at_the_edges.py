@@ -235,6 +235,7 @@ def test_polynomials_of_low_degree_at_the_ends_of_their_interval(name: str, x: f
             np.testing.assert_allclose(second(x), left - 2.0 * middle + right, atol=1e-10)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("phi", [0.0, 0.3, -0.5, 1.2, 1.57])
 def test_elliptic_integrals_where_the_parameter_is_one(phi: float) -> None:
     """Left of pi / 2 they are as smooth there as anywhere; the formula divides by 1 - m."""

@@ -80,6 +80,7 @@ def test_moments_are_scipys(name: str) -> None:
         np.testing.assert_allclose(float(got), float(want), rtol=1e-7)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(
     ("name", "method"),
     [
