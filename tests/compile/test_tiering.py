@@ -85,7 +85,9 @@ def test_of_many_programs_one_is_compiled_at_a_time(monkeypatch: pytest.MonkeyPa
         program.evaluate(X)
     assert runner_of(first)._fast is not None
     assert runner_of(second)._fast is None
+    assert runner_of(second)._asks_at > 1.0, "it is not asked at every evaluation while the others rest"
     monkeypatch.setattr(tiering.Rest, "until", 0.0)
+    runner_of(second)._asks_at = 0.0
     second.evaluate(X)
     assert runner_of(second)._fast is not None
 
