@@ -28,6 +28,11 @@ CALLS = {
         "x = np.linspace(0.0, 1.0, 10)\n"
         "print(fg.grad(lambda x: np.sum(np.sin(x) * x + x))(x)[0], file=sys.stderr)"
     ),
+    "jit": (
+        "import numpy as np, funcgrad as fg\n"
+        "x = np.linspace(0.0, 1.0, 10)\n"
+        "print(fg.jit(fg.grad(lambda x: np.sum(np.sin(x) * x + x)))(x)[0], file=sys.stderr)"
+    ),
     "special": (
         "import numpy as np, funcgrad as fg, scipy.special\n"
         "x = np.linspace(0.0, 1.0, 10)\n"
@@ -59,6 +64,30 @@ def imported(call: str) -> frozenset[str]:
 def test_no_more_modules_are_imported(call: str) -> None:
     found = sorted(name for name in imported(call) if name.partition(".")[0] == "funcgrad")
     assert 0 < len(found) <= MOST[call], found
+
+
+def test_a_jitted_call_imports_no_generators_of_random_numbers() -> None:
+    assert "funcgrad.api.python.guarded.state" in imported("jit")
+    assert not imported("jit") & {"numpy.random", "secrets", "hashlib"}
+
+
+DRAWING = """
+import types
+import numpy
+import funcgrad as fg
+
+library = types.ModuleType("library")
+text = "import numpy\\ndef draw(): return numpy.random.normal()\\n"
+exec(compile(text, "/usr/lib/python3/site-packages/library/draws.py", "exec"), vars(library))
+assert "random" not in vars(numpy)
+print(fg.jit(lambda x: x * library.draw())(1.0))
+"""
+
+
+def test_a_generator_that_is_imported_while_a_function_is_recorded_is_watched_all_the_same() -> None:
+    done = subprocess.run([sys.executable, "-c", DRAWING], capture_output=True, text=True, check=False)
+    assert "ConcretizationError" in done.stderr, (done.stdout, done.stderr)
+    assert "draws from a generator of random numbers" in done.stderr
 
 
 def test_a_common_special_function_imports_no_others() -> None:

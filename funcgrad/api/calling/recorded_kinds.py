@@ -15,7 +15,6 @@ from funcgrad.api.control_flow.refs import Ref
 from funcgrad.api.python.guarded.guards import Guards, Said, guarding
 from funcgrad.api.python.guarded.kept import Kept, note_called
 from funcgrad.api.python.guarded.paths import recording_path
-from funcgrad.api.python.guarded.watched import GLOBAL_GENERATORS
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.tracing.labelled import plain_leaves
@@ -85,7 +84,7 @@ class Recording:
 
     def program(self, values: Sequence[Any] | None, kept: Kept) -> Program:
         """The function recorded for all arguments of the kind, or for those on the path of `values`."""
-        kept.watch(GLOBAL_GENERATORS)
+        kept.watch_generators()
         note_called(self.fun)
         known, avals = values is not None, self.avals
         with guarding() as self.guards, recording_path() if known else nullcontext():

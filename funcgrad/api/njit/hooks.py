@@ -32,6 +32,7 @@ from funcgrad.api.python.blocks import items
 from funcgrad.api.python.blocks.recording import Block, current_block
 from funcgrad.api.python.hooks import Hooks
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.numpy.tracers.draws import is_generator
 from funcgrad.source import Source, is_library_code
 from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.functions import rewritten_function
@@ -119,7 +120,7 @@ def of_method(function: Anything, owner: Anything) -> object:
     """What stands in for a method."""
     if owner.__class__ is np.ndarray:
         return copying(function) if function.__name__ in _COPYING else None
-    if isinstance(owner, np.random.RandomState | np.random.Generator | Random):
+    if is_generator(owner) or isinstance(owner, Random):
         return refusing_draws(function)
     return refusing(owner) if is_numbas(owner) and not is_compiled(owner) else None
 

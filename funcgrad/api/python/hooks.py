@@ -49,8 +49,14 @@ from funcgrad.api.python.guarded.kept import (
     refuse_going_on,
 )
 from funcgrad.api.python.guarded.said import saying
-from funcgrad.api.python.guarded.state import INSTEAD, check_draw, check_read, is_unseeded, note_generator
-from funcgrad.api.python.guarded.watched import GENERATORS
+from funcgrad.api.python.guarded.state import (
+    check_draw,
+    check_read,
+    is_unseeded,
+    note_generator,
+    seeded_classes,
+    seeding_instead,
+)
 from funcgrad.api.python.identity import check_unchosen
 from funcgrad.api.python.parts import ChangesParts
 from funcgrad.api.python.seen import conversion_that_keeps
@@ -70,8 +76,6 @@ _THEIRS = frozenset({FunctionType, BuiltinMethodType, type(np.sum), np.ufunc})
 _BOUND = frozenset({BuiltinMethodType, type(re.compile("").match), MethodType, MethodWrapperType})
 _PYTHONS = frozenset({BuiltinMethodType, type})
 _UNBOUND = frozenset({WrapperDescriptorType, MethodDescriptorType})
-_COMPILED = type(np.random.default_rng)
-_SEEDED = (*GENERATORS, np.random.SeedSequence)
 _LOOKING = (print, isinstance, type, id, iter, hash, repr, str)
 """Functions that leave an iterator where it is."""
 _ADVANCING = frozenset({"__next__", "send", "throw", "read", "readline", "readlines", "readinto"})
@@ -183,9 +187,9 @@ class Hooks(KeepsNotes, ChangesParts):
 
     def _of_library(self, function: Anything, kind: type) -> Anything:
         """What is called instead of a function or method of a library's; None where it is as it is."""
-        if kind is _COMPILED and function in INSTEAD:
-            return INSTEAD[function]
-        found = None
+        found = seeding_instead(function)
+        if found is not None:
+            return found
         if kind in _BOUND:
             found = self._builtin(function)
             check_draw(function)
@@ -249,12 +253,12 @@ class Hooks(KeepsNotes, ChangesParts):
         if found is not None:
             return found
         make = INSIDE.instead_of(function) or constructed(function, self.recordable, noted)
-        if current_block() is None and not issubclass(function, (*_SEEDED, Iterator)):
+        if current_block() is None and not issubclass(function, (*seeded_classes(), Iterator)):
             return make
 
         def made(*args: Tree, **kwargs: Tree) -> Anything:
             found = make(*args, **kwargs)
-            unseeded = issubclass(function, _SEEDED) and is_unseeded(function, args, kwargs)
+            unseeded = issubclass(function, seeded_classes()) and is_unseeded(function, args, kwargs)
             return note_generator(found, unseeded)
 
         return made

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.random import Philox
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
@@ -41,7 +40,7 @@ def generator(key: Array, start: int = 0, stream: int = SAMPLES) -> np.random.Ph
     # NumPy counts before it makes a block.
     before = (start + (stream << 192) - 1) % (1 << 256)
     counter = [(before >> shift) & 0xFFFFFFFFFFFFFFFF for shift in (0, 64, 128, 192)]
-    return Philox(counter=np.array(counter, WORD), key=np.array(key, WORD))
+    return np.random.Philox(counter=np.array(counter, WORD), key=np.array(key, WORD))
 
 
 FEW_WORDS, MANY_KEYS = 256, 4

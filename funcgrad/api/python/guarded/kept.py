@@ -24,7 +24,15 @@ import numpy as np
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.outside import function_behind, places_changed_by
 from funcgrad.api.python.guarded.held import Attributes, Elements, Name, SetAttribute, State
-from funcgrad.api.python.guarded.watched import Watched, every_name, is_same_standing, met, standing
+from funcgrad.api.python.guarded.watched import (
+    Watched,
+    every_name,
+    generator_classes,
+    global_generators,
+    is_same_standing,
+    met,
+    standing,
+)
 from funcgrad.errors import (
     ConcretizationError,
     EscapedTracerError,
@@ -50,6 +58,7 @@ class Kept:
 
     __slots__ = (
         *(
+            "_generators",
             "_line",
             "_looking",
             "_made",
@@ -71,6 +80,7 @@ class Kept:
         self._parts: dict[int, tuple[Any, Any]] = {}
         self._whole: dict[int, Any] = {}
         self._watched: dict[int, Watched] = {}
+        self._generators = False
         self.unseeded = set[int]()
         """Generators that the function makes of no seed, by identity; they are watched."""
         self._visited: dict[int, Any] = {}
@@ -129,16 +139,30 @@ class Kept:
 
     def watch(self, found: Iterable[Any]) -> None:
         """Watch these, and remember iterators."""
+        kinds = (np.ndarray, *generator_classes())
         for x in found:
-            if not isinstance(x, Watched.KINDS):
+            if not isinstance(x, kinds):
                 if id(x) not in self._made and id(x) not in self.iterators:
                     self.iterators[id(x)] = x
                     self._stood[id(x)] = standing(x)
             elif id(x) not in self._watched:
                 self._watched[id(x)] = Watched(x)
 
+    def watch_generators(self) -> None:
+        """Watch those that `np.random` and `random` draw from."""
+        self._generators = True
+        self.watch(global_generators())
+
+    def _meet_late(self) -> None:
+        """Take that of `np.random` for moved where it came with an import while the function was recorded."""
+        for x in global_generators() if self._generators else ():
+            if id(x) not in self._watched:
+                self._watched[id(x)] = late = Watched(x)
+                late.before = None
+
     def has_changed(self) -> bool:
         """Whether anything outside of the function is no longer what it was."""
+        self._meet_late()
         states, watched = self._states.values(), self._watched.values()
         return bool(self._parts) or any(x.moved() for x in states) or any(x.moved() for x in watched)
 
@@ -166,6 +190,7 @@ class Kept:
         for key, x in self.iterators.items():
             if not is_same_standing(self._stood[key], standing(x)):
                 raise going_on(x)
+        self._meet_late()
         states = [state for state in self._states.values() if state.moved()]
         before = [one for one in self._watched.values() if one.moved()]
         if not states and not before and not self._parts and not self.clock:

@@ -8,11 +8,9 @@ a block does to a generator is the concern of `funcgrad.api.python.changing`.
 from __future__ import annotations
 
 import datetime as dt
-import os
 import random
-import secrets
+import sys
 import time
-import uuid
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType
 from typing import Any
@@ -23,7 +21,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.recording import note_made, refuse_change
 from funcgrad.api.python.guarded.guards import current_guards, made_while_recording, note_made_while_recording
 from funcgrad.api.python.guarded.kept import DRAWN_OUTSIDE, note_clock, note_own, note_seeded, watch_from_now
-from funcgrad.api.python.guarded.watched import GENERATORS
+from funcgrad.api.python.guarded.watched import generator_classes, numpys_random
 from funcgrad.errors import ConcretizationError
 from funcgrad.types import Anything
 
@@ -39,7 +37,7 @@ def check_draw(function: Anything) -> None:
     owner, name = function.__self__, function.__name__
     if name in _DRAWING and type(owner).__module__.partition(".")[0] in ("scipy", "pandas"):
         refuse_change(owner, f"random numbers are drawn ({name})")
-    if not isinstance(owner, GENERATORS):
+    if not isinstance(owner, generator_classes()):
         return
     if name == "seed":
         note_made_while_recording(owner)
@@ -53,12 +51,12 @@ def check_draw(function: Anything) -> None:
         )
 
 
-_ENTROPY = frozenset(
-    [
-        *(os.urandom, uuid.uuid1, uuid.uuid4, secrets.randbelow),
-        *(secrets.token_bytes, secrets.token_hex, secrets.token_urlsafe),
-    ]
-)
+_ENTROPY = {
+    "urandom": "os",
+    **dict.fromkeys(["uuid1", "uuid4"], "uuid"),
+    **dict.fromkeys(["randbelow", "token_bytes", "token_hex", "token_urlsafe"], "secrets"),
+}
+"""Functions that ask the system for random numbers by name, and their modules, which need not be imported."""
 _CLOCKS = frozenset(
     [
         *(
@@ -75,7 +73,7 @@ _CLOCKS = frozenset(
 )
 
 
-def check_read(function: object) -> None:
+def check_read(function: Anything) -> None:
     """Raise ConcretizationError where a function under `jit` asks the system for random numbers, or the user.
 
     One that reads a clock is recorded again, to see whether the result depends on it.
@@ -84,7 +82,7 @@ def check_read(function: object) -> None:
         return
     if function in _CLOCKS:
         note_clock()
-    elif function in _ENTROPY:
+    elif asks_for_entropy(function):
         raise unseeded(f"{function.__name__}()")
     elif function is input:
         raise ConcretizationError(
@@ -92,6 +90,13 @@ def check_read(function: object) -> None:
             source=here(),
             remedy="Ask outside and pass the answer as an argument.",
         )
+
+
+def asks_for_entropy(function: Anything) -> bool:
+    """Whether it is one of those that ask the system for random numbers."""
+    name = function.__name__
+    module = _ENTROPY.get(name)
+    return module is not None and getattr(sys.modules.get(module), name, None) is function
 
 
 def is_unseeded(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -105,7 +110,7 @@ def is_unseeded(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bo
     given = [x for x in (*args, *kwargs.values()) if x is not None]
     if not given and issubclass(kind, np.random.SeedSequence):
         raise unseeded(f"{kind.__name__}()")
-    shared = any(isinstance(x, GENERATORS) and not made_while_recording(x) for x in given)
+    shared = any(isinstance(x, generator_classes()) and not made_while_recording(x) for x in given)
     return not given or shared or issubclass(kind, random.SystemRandom)
 
 
@@ -136,8 +141,18 @@ def seed(seed: Anything = None) -> None:
     np.random.seed(seed)  # noqa: NPY002 - it is what the user calls
 
 
-INSTEAD: dict[Any, Callable[..., Any]] = {np.random.default_rng: make_generator, np.random.seed: seed}
-"""Functions that make or seed generators, and what is called instead of them."""
+def seeded_classes() -> tuple[type, ...]:
+    """The classes whose objects are made of seeds."""
+    found = numpys_random()
+    return generator_classes() if found is None else (*generator_classes(), found.SeedSequence)
+
+
+def seeding_instead(function: object) -> Callable[..., Any] | None:
+    """What is called instead of a function that makes or seeds generators; None for others."""
+    found = numpys_random()
+    if found is None:
+        return None
+    return make_generator if function is found.default_rng else seed if function is found.seed else None
 
 
 def note_generator(x: object, unseeded: bool) -> object:
@@ -148,6 +163,6 @@ def note_generator(x: object, unseeded: bool) -> object:
     if unseeded:
         watch_from_now(x)
         return x
-    if isinstance(x, GENERATORS):
+    if isinstance(x, generator_classes()):
         note_made_while_recording(x)
     return note_made(note_own(x))

@@ -25,26 +25,38 @@ from funcgrad.tracing.recorder import writeable_memory
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
-GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
-GLOBAL_GENERATORS: tuple[Any, ...] = (
-    np.random.normal.__self__,  # type: ignore[attr-defined]
-    random.random.__self__,  # type: ignore[attr-defined]
-)
-"""Those that `np.random` and `random` draw from."""
 LARGE = 1 << 16
 """Bytes up to which an array is watched whatever the code says; larger ones where it may write arrays."""
 _DEPTH, _ELEMENTS = 3, 64
+
+
+def numpys_random() -> Anything:
+    """`numpy.random` once it is imported, which takes 13 ms; None before, when none of its objects exists."""
+    return vars(np).get("random")
+
+
+def generator_classes() -> tuple[type, ...]:
+    """The classes of generators of random numbers of which there can be objects."""
+    found = numpys_random()
+    theirs = () if found is None else (found.Generator, found.RandomState, found.BitGenerator)
+    return (*theirs, random.Random)
+
+
+def global_generators() -> tuple[Any, ...]:
+    """Those that `np.random` and `random` draw from."""
+    found = numpys_random()
+    pythons: Any = random.random.__self__  # type: ignore[attr-defined]
+    return (pythons,) if found is None else (found.normal.__self__, pythons)
 
 
 class Watched:
     """An array or a generator, and what it was when it was first met."""
 
     __slots__ = ("before", "x")
-    KINDS = (np.ndarray, *GENERATORS)
 
     def __init__(self, x: Anything) -> None:
         self.x = x
-        self.before = self.now()
+        self.before: object = self.now()
 
     @property
     def is_array(self) -> bool:
@@ -111,7 +123,7 @@ def met(values: Iterable[Any], function: FunctionType) -> Iterator[Any]:
                     writes = may_write(function)
                 if x.nbytes <= LARGE or writes:
                     yield x
-        elif isinstance(x, (*GENERATORS, Iterator)):
+        elif isinstance(x, (*generator_classes(), Iterator)):
             yield x
         elif depth and id(x) not in seen:
             seen.add(id(x))
@@ -150,7 +162,7 @@ def inside(x: Anything, names: tuple[str, ...]) -> Iterable[Any]:
     if isinstance(x, ModuleType):
         own = vars(x)
         if "random" in (x.__name__, *names) and x.__name__ in ("random", "numpy", "numpy.random"):
-            return GLOBAL_GENERATORS
+            return global_generators()
         return [own[name] for name in names if isinstance(own.get(name), np.ndarray | Iterator)]
     if isinstance(x, BuiltinMethodType | MethodWrapperType):
         return [x.__self__]
