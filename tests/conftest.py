@@ -29,9 +29,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and IN_MAIN_THREAD:
     # A shell has what it starts in the background ignore Ctrl-C, and all that this starts; tests send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Comparisons are made in double precision and on the processor; jax reads both when it is imported.
+# Comparisons are made in double precision and on the processor; jax reads this when it is imported.
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# What it compiles runs once.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 # A slow machine says no more than a fast one.
 os.environ.setdefault("FUNCGRAD_NOTICES", "0")
 
