@@ -16,6 +16,7 @@ from funcgrad.ops.arrays.movement import Concatenate, Stack
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
 from funcgrad.ops.arrays.structure import Broadcast, Cast, Permute, ReduceSum, Reshape
 from funcgrad.ops.contraction import DotGeneral
+from funcgrad.ops.elementwise.arithmetic import Add
 from funcgrad.ops.elementwise.identity import StopGradient
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.linalg.matrices import OnStacks
@@ -28,6 +29,12 @@ Axis = int | None
 
 ANY = -1
 """Instead of an axis: lanes may be along the first, or there are none."""
+
+SUMMED = -2
+"""Instead of an axis: it is a sum over lanes, which those of tiles add up to."""
+
+ZERO = -3
+"""Instead of an axis: there are no lanes, and it is zero everywhere, so that a sum may begin with it."""
 
 
 class Spread(NamedTuple):
@@ -45,6 +52,11 @@ Rule = Callable[[Equation, Sequence[Axis], int], Spread | None]
 
 def spread(equation: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
     """Where the lanes are; None where the equation may mix them, or has none."""
+    if not isinstance(equation.primitive, Scan):
+        axes = [None if a == ZERO else a for a in axes]
+    if SUMMED in axes:
+        is_sum = isinstance(equation.primitive, Add) and set(axes) == {SUMMED}
+        return Spread(tuple(axes), (SUMMED,), same(equation.primitive)) if is_sum else None
     for kinds, rule in RULES:
         if isinstance(equation.primitive, kinds):
             return rule(equation, axes, count)
@@ -112,10 +124,12 @@ def permute(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
 
 
 def reduction(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
-    """Along other axes."""
+    """Along other axes, or a sum over lanes."""
     axis, summed = one_operand(axes), e.primitive.axes
-    if axis is None or axis in summed:
+    if axis is None:
         return None
+    if axis in summed:
+        return Spread((axis,), (SUMMED,), same(e.primitive)) if isinstance(e.primitive, ReduceSum) else None
     return Spread((axis,), (axis - sum(a < axis for a in summed),), same(e.primitive))
 
 
@@ -169,19 +183,20 @@ def changed(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
 
 
 def contraction(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
-    """Along a label that the result keeps."""
+    """Along a label that the result keeps, or that is summed."""
     labels = e.primitive.labels
     terms = (labels.x, labels.y)
     known = {term[a] for term, a in zip(terms, axes, strict=True) if a not in (None, ANY)}
     if not known:
         known = {term[0] for term, a in zip(terms, axes, strict=True) if a == ANY and term[0] in labels.out}
-    if len(known) != 1 or not known <= set(labels.out):
+    if len(known) != 1:
         return None
     (label,) = known
     found = tuple([term.index(label) if label in term else None for term in terms])
     if any(b is not None and a != b and not (a == ANY and b == 0) for a, b in zip(axes, found, strict=True)):
         return None
-    return Spread(found, (labels.out.index(label),), same(e.primitive))
+    out = labels.out.index(label) if label in labels.out else SUMMED
+    return Spread(found, (out,), same(e.primitive))
 
 
 def on_stacks(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
@@ -192,17 +207,21 @@ def on_stacks(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
 
 
 def loop(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
-    """A loop whose trips treat every lane by itself."""
+    """A loop whose trips treat every lane by itself, and may add up sums over them."""
     scan: Scan = e.primitive
-    given: list[Axis] = [0 if a == ANY else a for a in axes]
+    given: list[Axis] = [0 if a == ANY else None if a == ZERO else a for a in axes]
     rows = range(scan.n_carry, scan.n_carry + scan.n_xs)
     if any(given[k] == 0 for k in rows):
         return None
     inner = [a - 1 if k in rows and a is not None else a for k, a in enumerate(given)]
+    sums = sums_in(scan.body, axes[: scan.n_carry])
+    inner = [SUMMED if k in sums else a for k, a in enumerate(inner)]
     found = spread_of_body(scan.body, inner, count)
     if found is None or list(found[: scan.n_carry]) != inner[: scan.n_carry]:
         return None
     carry, ys = found[: scan.n_carry], found[scan.n_carry :]
+    if SUMMED in ys:
+        return None
     outputs = (*carry, *[None if a is None else a + 1 for a in ys])
 
     def resized(n: int) -> AnyPrimitive:
@@ -210,6 +229,20 @@ def loop(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
         return Scan(body, scan.n_carry, scan.n_xs, scan.length, scan.reverse)
 
     return Spread(tuple(given), outputs, resized)
+
+
+def sums_in(body: Program, axes: Sequence[Axis]) -> set[int]:
+    """The parts of a carry that begin with zero, and that trips change by adding to them alone."""
+    makers = {v: e for e in body.equations for v in e.outputs}
+    found: set[int] = set()
+    for k, (v, end) in enumerate(zip(body.inputs[: len(axes)], body.outputs, strict=False)):
+        at: Any = end
+        while at in makers and isinstance(makers[at].primitive, Add) and makers[at].inputs[0] is not v:
+            at = makers[at].inputs[0]
+        is_added_to = at in makers and isinstance(makers[at].primitive, Add)
+        if axes[k] == ZERO and is_added_to:
+            found.add(k)
+    return found
 
 
 RULES: Sequence[tuple[Any, Rule]] = (
@@ -283,7 +316,9 @@ def resized_equations(
 
 def resized_var(v: Var, axis: Axis, n: int) -> Var:
     """A variable like another, with another number of lanes."""
-    return Var(v.aval if axis is None else v.aval.with_shape(with_lanes(v.aval.shape, axis, n)), v.hint)
+    return Var(
+        v.aval if axis is None or axis < 0 else v.aval.with_shape(with_lanes(v.aval.shape, axis, n)), v.hint
+    )
 
 
 def with_lanes(shape: Shape, axis: int, n: int) -> Shape:

@@ -9,17 +9,25 @@ loop of independent trips (`lower/trips/shared`). Sums over the batch stay outsi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from funcgrad.compile.passes.arranging.dividing import CHUNKS, FLOPS_PER_SECOND, SHORTEST
 from funcgrad.compile.passes.rewriting.expand import Rewriter
-from funcgrad.compile.passes.rewriting.lane_rules import ANY, Spread, resized_equations, resized_var, spread
-from funcgrad.ir.program import Atom, Equation, Program, Var
+from funcgrad.compile.passes.rewriting.lane_rules import (
+    ANY,
+    SUMMED,
+    ZERO,
+    Spread,
+    resized_equations,
+    resized_var,
+    spread,
+)
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.movement import Concatenate
 from funcgrad.ops.arrays.slicing import Slice
-from funcgrad.ops.arrays.structure import Broadcast, Reshape
+from funcgrad.ops.arrays.structure import Broadcast, ReduceSum, Reshape
 from funcgrad.ops.contraction import DotGeneral
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.linalg.matrices import OnStacks
@@ -44,6 +52,9 @@ FEWEST_SOLVERS, MANY_SOLVERS = 3, 6
 
 SMALL_MATRICES = 3
 """What an operation takes where matrices are so small that they are written out, beside LAPACK's count."""
+
+LARGEST_SCRATCH = 2**22
+"""Bytes for values in between up to which threads share a loop, each with its own."""
 
 TILE_BYTES = 2**19
 """What is kept of a tile: half of the second cache of ordinary processors."""
@@ -82,8 +93,8 @@ def tiles_of_lanes(program: Program) -> Program:
         return program
     region = region_of(program, max(sizes, key=sizes.count))
     results = region.results(program)
-    tile = tile_of(region)
-    is_tiled = tile and results and region.is_clear and all(region.axes[v] == 0 for v in results)
+    tile = tile_of(region, fills=all(region.axes[v] == 0 for v in results))
+    is_tiled = tile and results and region.is_clear and all(region.axes[v] in (0, SUMMED) for v in results)
     if not is_tiled or not pays(region):
         return program
     return tiles_of_lanes(in_tiles(program, region, results, tile))  # what comes after lanes have met
@@ -107,10 +118,15 @@ def region_of(program: Program, count: int) -> Region:
     """The equations over so many lanes, up to the first that mix them, and what does not need those."""
     region = Region(count)
     late: set[Any] = set()
+    zeros: set[Any] = set()
     for e in program.equations:
-        given = [axis_outside(x, count) if x not in region.axes else region.axes[x] for x in e.inputs]
-        is_late = not late.isdisjoint(e.inputs)
+        given = [region.axes[x] if x in region.axes else axis_outside(x, count, zeros) for x in e.inputs]
+        is_late = not late.isdisjoint(e.inputs) or SUMMED in given
         made = None if is_late else spread(e, given, count)
+        if made is not None and SUMMED in made.outputs and not isinstance(e.primitive, Scan):
+            made = None  # sums over the batch stay outside, where they are made at once
+        if isinstance(e.primitive, Broadcast) and isinstance(e.inputs[0], Literal) and not e.inputs[0].value:
+            zeros.update(e.outputs)
         is_ours = any(x in region.axes for x in e.inputs)
         if made is not None and set(made.outputs) == {None}:
             made = None
@@ -129,9 +145,11 @@ def region_of(program: Program, count: int) -> Region:
     return region
 
 
-def axis_outside(x: Atom, count: int) -> int | None:
+def axis_outside(x: Atom, count: int, zeros: Container[Any]) -> int | None:
     """Where the lanes may be in what comes from outside."""
-    return ANY if x.aval.shape[:1] == (count,) else None
+    if x.aval.shape[:1] == (count,):
+        return ANY
+    return ZERO if x in zeros else None
 
 
 def pays(region: Region) -> bool:
@@ -153,21 +171,28 @@ def operations(e: Equation) -> float:
     return flops
 
 
-def tile_of(region: Region) -> int:
-    """How many lanes a tile has; 0 where what is kept of a lane is too much for tiles."""
+def tile_of(region: Region, *, fills: bool) -> int:
+    """How many lanes a tile has; 0 where what is kept of a lane is too much for tiles.
+
+    Without `fills` the last tile may not be filled with lanes that are there already: sums would count them.
+    """
     stored = [e for e, _ in region.inside if not isinstance(e.primitive, Pointwise)]
     kept = [v.aval.nbytes for e in stored for v in e.outputs]
-    fits = TILE_BYTES * region.count // max(sum(kept), 1)
+    each = max(sum(kept) // region.count, 1)
+    fits = max(TILE_BYTES // each, min(LARGEST_SCRATCH * 3 // 4 // each, FEWEST_IN_TILE))
     most = min(fits, region.count // (2 * CHUNKS)) // WHOLE * WHOLE
     if most < FEWEST_IN_TILE:
         return 0
-    whole = [n for n in range(most, FEWEST_IN_TILE - 1, -LANES_OF_VECTORS) if region.count % n == 0]
-    return whole[0] if whole else most
+    fewest = FEWEST_IN_TILE if fills else FEWEST_IN_TILE // 2
+    whole = [n for n in range(most, fewest - 1, -LANES_OF_VECTORS) if region.count % n == 0]
+    return whole[0] if whole else most * fills
 
 
 def in_tiles(program: Program, region: Region, results: Sequence[Var], tile: int) -> Program:
     """The Program with the region as one loop over tiles; the last is filled with lanes that are there."""
     number = math.ceil(region.count / tile)
+    is_filled = number * tile != region.count
+    assert not is_filled or all(region.axes[v] == 0 for v in results), "sums count no lane twice"
     around = Rewriter()
     around.source = next(e.source for e, _ in region.inside if lanes_by(e) == region.count)
     rows = [x for x, axis in region.taken if axis == 0]
@@ -180,7 +205,13 @@ def in_tiles(program: Program, region: Region, results: Sequence[Var], tile: int
     stacked = [in_rows(around, x, tile, number) for x in rows]
     scan: AnyPrimitive = Scan(body, 0, len(rows), number, False)
     for v, found in zip(results, around.multiple(scan, [*stacked, *consts]), strict=True):
-        around.equations.append(out_of_rows(around, found, v))
+        is_sum = region.axes[v] == SUMMED
+        last = (
+            Equation(ReduceSum((0,)), (found,), (v,), around.source)
+            if is_sum
+            else out_of_rows(around, found, v)
+        )
+        around.equations.append(last)
     made = (*region.before, *around.equations, *region.after)
     return simplify_program(Program(program.inputs, program.captured, made, program.outputs, program.name))
 
