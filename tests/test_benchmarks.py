@@ -11,13 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import funcgrad as fg
 from benchmarks.compare import Change
 from benchmarks.harness import ContenderError, Fresh, output_of
 from benchmarks.model import Contender, Missing, Row, Timing, Workload
 from benchmarks.problems import PROBLEMS, problem
 from benchmarks.report import cell
 from benchmarks.worker import first_line
+from benchmarks.workloads import WORKLOADS
 from benchmarks.workloads.startup import nothing_to_build
+from funcgrad.api.calling.calls import CACHE
+from funcgrad.ir.program import Program
+from funcgrad.transforms.control.keeping import held_programs
 
 ROOT = Path(__file__).parents[1]
 
@@ -113,6 +118,25 @@ def test_a_second_measurement_decides_with_the_first() -> None:
     assert not slower.joined(Change(workload, fast, fast)).moved
     failed = Change(workload, None, None, "failed")
     assert slower.joined(failed).reason == "failed"
+
+
+@pytest.mark.parametrize(
+    "workload", [w for w in WORKLOADS if w.name.startswith("front-")], ids=lambda w: w.name
+)
+def test_front_ends_are_timed_by_the_equation_and_transform_anew(workload: Workload) -> None:
+    call = workload.contenders[0].build(fg, np, workload.inputs(np))
+    call()
+    misses = CACHE.misses
+    seconds, program = call()
+    assert CACHE.misses > misses
+    assert seconds > 0.0
+    assert equations_of(program) == workload.operations
+
+
+def equations_of(program: Program) -> int:
+    """The equations of a Program and of those that it holds."""
+    held = [inner for e in program.equations for inner in held_programs(e.primitive)]
+    return len(program.equations) + sum(map(equations_of, held))
 
 
 def test_unknown_workload_is_refused_by_name() -> None:

@@ -5,10 +5,18 @@ jax runs without its persistent cache on disk, which is its default, and with it
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
+from itertools import count
+from time import process_time
+from typing import Any
+
 from benchmarks.compiled import first_gradients
-from benchmarks.model import Cache, Target, Versus, Workload
-from benchmarks.problems import PROBLEMS
+from benchmarks.contenders import Function, bound
+from benchmarks.model import OURS, Builder, Cache, Call, Contender, Linear, Target, Versus, Within, Workload
+from benchmarks.problems import PROBLEMS, long_programs
 from benchmarks.problems.convolutional import jax_conv_net
+from benchmarks.workloads.chains import RECORDED, SLACK, awake, one_number, recorded_operations
 from benchmarks.workloads.compiled import SINGLE
 
 TARGETS: dict[Cache, tuple[Target, ...]] = {
@@ -65,8 +73,110 @@ def cold(problem: str, title: str, cache: Cache) -> Workload:
     )
 
 
-WORKLOADS = tuple(
-    cold(problem, title, cache)
-    for cache in ("warm", "empty")
-    for problem, title in {**PROGRAMS, **UNROLLED}.items()
+# -- what comes before LLVM, and how it all grows ---------------------------------------------------------
+
+PASSES = "funcgrad.compile.passes"
+
+FRONT = {
+    "mlp": 31,
+    "unrolled_rnn100": 42,
+    "unrolled_kalman30": 97,
+    "unrolled_rk4_50": 97,
+    "unrolled_layers50": 354,
+    "transformer12": 2162,
+    "hand": 547,
+}
+"""Programs whose front end is measured, and the equations of value and gradient, those in loops included."""
+
+CHAIN = 2330
+"""The equations of a chain of operations on a number."""
+
+BLOCKS = {"1e3": (6, 1_124), "1e4": (56, 9_774)}
+"""Blocks of a transformer, and the equations of its value and gradient."""
+
+
+def funcgrad_front(function: Function, loops: bool) -> Builder:
+    """Seconds of the processor from the call of `jit` to the steps of value and gradient.
+
+    Recording, simplifying and scheduling, in a process that has done it before. Without `loops` each trip
+    of a loop is recorded.
+    """
+
+    def build(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
+        collector, passes = import_module("funcgrad.collector"), import_module(f"{PASSES}.pipeline")
+        dividing, tiling = [import_module(f"{PASSES}.arranging.{name}") for name in ("dividing", "tiling")]
+        numbers = count()
+
+        def call() -> tuple[float, Any]:
+            objective = bound(function, np)
+            # What was recorded under another name is transformed anew.
+            objective.__name__ = f"objective{next(numbers)}"
+            start = process_time()
+            program = fg.jit(fg.value_and_grad(objective), control_flow=loops).lower(*inputs).program
+            with collector.CollectorPaused():
+                schedule = passes.scheduled(passes.rewritten(program))
+                dtypes = {number: buffer.dtype for number, buffer in schedule.numbers}
+                steps = dividing.shared_steps(schedule.steps, schedule.local, dtypes, program.name)
+                tiling.tiled_steps(steps, schedule.created)
+            return process_time() - start, program
+
+        return call
+
+    return build
+
+
+def shallow_loss(np: Any, weights: Any, tokens: Any, following: Any) -> Any:
+    """The loss of a transformer's first block."""
+    words, places, blocks = weights
+    return long_programs.transformer_loss(np, (words, places, blocks[:1]), tokens, following)
+
+
+def front(
+    name: str, title: str, equations: int, function: Function, inputs: Any, *, loops: bool = True
+) -> Workload:
+    """What an equation costs before LLVM has anything to do, but for writing the kernel."""
+    return Workload(
+        name=f"front-{name.replace('_', '-')}",
+        title=f"recording, simplifying and scheduling one equation, processor time: {title}",
+        contenders=(Contender(OURS, OURS, funcgrad_front(function, loops)),),
+        targets=(Within(40e-6),),
+        inputs=inputs,
+        self_timed=True,
+        operations=equations,
+    )
+
+
+def growth(size: str, targets: tuple[Target, ...] = ()) -> Workload:
+    """The first call of a transformer's gradient, which is as long as it has blocks."""
+    blocks, equations = BLOCKS[size]
+    ours = [c for c in first_gradients(long_programs.transformer_loss) if c.name == OURS]
+    others = [c for c in first_gradients(shallow_loss) if c.name == OURS]
+    return Workload(
+        name=f"growth-{size}",
+        title=f"first compiled call, empty disk cache: transformer, {blocks} blocks, {equations:,} equations",
+        contenders=awake(ours, others),
+        targets=targets,
+        inputs=partial(long_programs.transformer_inputs, blocks=blocks),
+        measure="first call",
+        spans=("first",),
+        cache="empty",
+        statistic="median",
+        rounds=3,
+        in_quick=False,
+    )
+
+
+WORKLOADS = (
+    *[
+        cold(problem, title, cache)
+        for cache in ("warm", "empty")
+        for problem, title in {**PROGRAMS, **UNROLLED}.items()
+    ],
+    front("chain", f"{RECORDED} operations on a number", CHAIN, recorded_operations, one_number, loops=False),
+    *[
+        front(name, {**PROGRAMS, **UNROLLED}[name], equations, PROBLEMS[name].function, PROBLEMS[name].inputs)
+        for name, equations in FRONT.items()
+    ],
+    growth("1e3"),
+    growth("1e4", (Linear("growth-1e3", BLOCKS["1e4"][1] / BLOCKS["1e3"][1], SLACK),)),
 )

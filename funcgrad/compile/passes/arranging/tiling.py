@@ -37,6 +37,8 @@ MOST_ROWS, LEAST_ROWS = 4096, 64
 
 def tiled_steps(steps: Sequence[Step | Shared], own: Container[Buffer]) -> list[Step | Shared]:
     """The steps, with those that are better done tile by tile as one; `own` is what only they touch."""
+    if len([step for step in steps if isinstance(step, Shared)]) < 2:
+        return list(steps)
     users = Counter([buffer for step in steps for buffer in set(step.buffers)])
     found: list[Step | Shared] = []
     waiting = list(steps)

@@ -96,7 +96,7 @@ class View(NamedTuple):
         strides = [0] * len(move.shape)
         for n, stride, axis in zip(self.shape, self.strides, move.axes, strict=True):
             strides[axis] = stride if n == move.shape[axis] and n != 1 else 0
-        return self._replace(shape=move.shape, strides=tuple(strides))
+        return View(self.buffer, move.shape, tuple(strides), self.offset, self.base)
 
     def permute(self, move: Permute) -> View:
         """As the primitive."""
@@ -130,7 +130,7 @@ class View(NamedTuple):
     def reshape(self, move: Reshape) -> View | None:
         """As the primitive, where strides can say it; None where the elements must be copied."""
         strides = reshaped_strides(self.shape, self.strides, move.shape)
-        return None if strides is None else self._replace(shape=move.shape, strides=strides)
+        return None if strides is None else View(self.buffer, move.shape, strides, self.offset, self.base)
 
     def diagonal(self, move: MatrixDiagonal) -> View:
         """As the primitive."""
