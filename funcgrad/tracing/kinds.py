@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
+from sys import modules
 from types import FunctionType
 from typing import Any
 
@@ -137,3 +138,9 @@ def pattern_class(kind: object) -> object:
 
 _OF_NUMBERS = frozenset({"builtins", "numpy", "numbers", "collections.abc"})
 """Modules with classes that numbers and arrays are of."""
+
+
+def is_generator(x: object) -> bool:
+    """Whether it draws random numbers as NumPy does: while `numpy.random` is not imported nothing does."""
+    found = modules.get("numpy.random")
+    return found is not None and isinstance(x, found.Generator | found.RandomState)

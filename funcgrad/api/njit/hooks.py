@@ -32,8 +32,8 @@ from funcgrad.api.python.blocks import items
 from funcgrad.api.python.blocks.recording import Block, current_block
 from funcgrad.api.python.hooks import Hooks
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.numpy.tracers.draws import is_generator
 from funcgrad.source import Source, is_library_code
+from funcgrad.tracing.kinds import is_generator
 from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.functions import rewritten_function
 from funcgrad.tracing.python.inside import INSIDE

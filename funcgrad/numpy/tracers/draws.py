@@ -6,7 +6,6 @@ So parameters keep their gradient along the samples. What has no such form stays
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import modules
 from types import MethodType
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from funcgrad.later import Later
 from funcgrad.ops.arrays.structure import shape_of
+from funcgrad.tracing.kinds import is_generator
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Anything, Array, ArrayLike, Number, Result, ShapeLike
 
@@ -81,12 +81,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
 
 STANDARD = frozenset(["rand", "randn", "random", "random_sample", "standard_exponential", "standard_normal"])
 """Methods that draw from laws without parameters."""
-
-
-def is_generator(x: object) -> bool:
-    """Whether it draws random numbers as NumPy does: while `numpy.random` is not imported nothing does."""
-    found = modules.get("numpy.random")
-    return found is not None and isinstance(x, found.Generator | found.RandomState)
 
 
 def is_draw(method: MethodType) -> bool:
