@@ -68,11 +68,10 @@ def mixture_in_c(numpy: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
     (alpha, mu, q, lower), X, _ = inputs
     function = c_function("mixture")
     sizes = [ctypes.c_long(n) for n in (*X.shape, len(alpha))]
-    given = [ctypes.c_void_p(a.ctypes.data) for a in (alpha, mu, q, lower, X)]
 
     def call() -> Any:
-        results = [np.empty_like(a) for a in (alpha, mu, q, lower)]
-        return function(*sizes, *given, *[ctypes.c_void_p(r.ctypes.data) for r in results]), results
+        given, results = (alpha, mu, q, lower, X), [np.empty_like(a) for a in (alpha, mu, q, lower)]
+        return function(*sizes, *[ctypes.c_void_p(a.ctypes.data) for a in (*given, *results)]), results
 
     return call
 
