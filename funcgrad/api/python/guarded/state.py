@@ -21,8 +21,9 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.api.python.blocks.recording import note_made, refuse_change
 from funcgrad.api.python.guarded.guards import current_guards, made_while_recording, note_made_while_recording
 from funcgrad.api.python.guarded.kept import DRAWN_OUTSIDE, note_clock, note_own, note_seeded, watch_from_now
-from funcgrad.api.python.guarded.watched import generator_classes, numpys_random
+from funcgrad.api.python.guarded.watched import generator_classes
 from funcgrad.errors import ConcretizationError
+from funcgrad.tracing.kinds import numpys_random
 from funcgrad.types import Anything
 
 _DRAWING = frozenset(["rvs", "resample", "sample"])

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.tracing.kinds import numpys_random
 from funcgrad.tracing.overwriting import may_write
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.tracing.recorder import writeable_memory
@@ -28,11 +29,6 @@ from funcgrad.types import Anything
 LARGE = 1 << 16
 """Bytes up to which an array is watched whatever the code says; larger ones where it may write arrays."""
 _DEPTH, _ELEMENTS = 3, 64
-
-
-def numpys_random() -> Anything:
-    """`numpy.random` once it is imported, which takes 13 ms; None before, when none of its objects exists."""
-    return vars(np).get("random")
 
 
 def generator_classes() -> tuple[type, ...]:
