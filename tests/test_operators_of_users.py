@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import math
 import sys
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.tracing.python import attributes
 from funcgrad.tracing.python.attributes import names_of_users
+from funcgrad.tracing.tracer import Tracer
 
 X = np.array([1.1, 2.3, 0.7])
 Function = Callable[[Any], Any]
@@ -164,3 +167,39 @@ def test_modules_may_be_imported_while_they_are_looked_through() -> None:
         came = [name for name in names if sys.modules.pop(name, None) is not None]
     assert came
     assert "__class__" in found
+
+
+def test_classes_that_a_library_makes_of_the_users_functions_are_looked_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A tracer's class, which closures hold, is a library's and is not: it has hundreds of names."""
+
+    def norm(self: Any) -> Any:
+        out = np.zeros(2)
+        out[:] = self.parts[:2] * math.sqrt(self.parts[0])
+        return out[0] + out[1]
+
+    kind = dataclasses.make_dataclass("Made", ["parts"], namespace={"length_made": property(norm)})
+    kind.__module__ = "dataclasses"
+
+    def length(x: Any) -> Any:
+        return kind(x).length_made
+
+    looked: list[object] = []
+    among = attributes.names_among
+
+    def noted(kinds: Any, *rest: Any) -> Any:
+        looked.extend(kinds := list(kinds))
+        return among(kinds, *rest)
+
+    def around(x: Any) -> Any:
+        def inside() -> Any:
+            return length(x) + np.sum(x)
+
+        return inside()
+
+    monkeypatch.setattr(attributes, "names_among", noted)
+    root = math.sqrt(X[0])
+    np.testing.assert_allclose(fg.grad(around)(X), [1.5 * root + 0.5 * X[1] / root + 1, root + 1, 1])
+    assert any(x is kind for x in looked)
+    assert not any(x is Tracer for x in looked)

@@ -5,6 +5,7 @@ jax runs without its persistent cache on disk, which is its default, and with it
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from importlib import import_module
 from itertools import count
@@ -104,12 +105,15 @@ def funcgrad_front(function: Function, loops: bool) -> Builder:
 
     def build(fg: Any, np: Any, inputs: tuple[Any, ...]) -> Call:
         collector, passes = import_module("funcgrad.collector"), import_module(f"{PASSES}.pipeline")
+        transforms = import_module("funcgrad.api.calling.calls").CACHE
         dividing, tiling = [import_module(f"{PASSES}.arranging.{name}") for name in ("dividing", "tiling")]
         numbers = count()
 
         def call() -> tuple[float, Any]:
             objective = bound(function, np)
-            # What was recorded under another name is transformed anew.
+            # What was recorded under another name is transformed anew, and loops are that nothing holds.
+            transforms.clear()
+            gc.collect()
             objective.__name__ = f"objective{next(numbers)}"
             start = process_time()
             program = fg.jit(fg.value_and_grad(objective), control_flow=loops).lower(*inputs).program

@@ -172,7 +172,21 @@ def note_classes_of(function: FunctionType) -> None:
     kinds = [x if isinstance(x, type) else type(x) for x in held]
     for kind in kinds:
         if kind.__module__ != "builtins":
-            _HELD.update(names_among([x for x in kind.__mro__ if x.__flags__ & _MADE_BY_PYTHON]))
+            made = [x for x in kind.__mro__ if x.__flags__ & _MADE_BY_PYTHON and not _is_of_library(x)]
+            _HELD.update(names_among(made))
+
+
+def _is_of_library(kind: type) -> bool:
+    """Whether a library's module defines the class: a tracer's class has hundreds of names, none a user's.
+
+    A class that a library's function has made of what it was given is under no name there.
+    """
+    module = sys.modules.get(kind.__module__)
+    return (
+        isinstance(module, ModuleType)
+        and vars(module).get(kind.__qualname__) is kind
+        and _looked(kind.__module__, module)[0] < 0
+    )
 
 
 def read(x: object, name: str, called: Callable[[Any], Any]) -> object:
