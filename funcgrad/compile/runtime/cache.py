@@ -44,13 +44,13 @@ _LEFT_BEHIND = re.compile(r"[0-9a-f]{40}-\d+-\d+\.fgctmp")
 _DEFAULT_LIMIT = 1 << 29
 _STALE_SECONDS = 3600.0
 _DAY = 86400.0
-_PARTS_BETWEEN_COUNTS = 16
+_PARTS_BETWEEN_COUNTS = 64
 """The directory is counted anew when a process has stored such a part of the limit: others store, too."""
 _STORES_BETWEEN_COUNTS = 16
-"""And at every such store, on average, chosen by the digest: processes that store little count seldom."""
+"""And first at such a store, on average, chosen by the digest: processes that store little count seldom."""
 _COUNTED_EXACTLY = 1024
 """With more files, the bytes are estimated by so many of them (names are digests: any are a fair sample), and
-files are counted, and removed, one by one from nine tenths of the limit: samples are off by some per cent."""
+from nine tenths of the limit by the sample the oldest go: samples are off by some per cent."""
 
 
 class CacheWarning(UserWarning):
@@ -164,7 +164,8 @@ class Cache:
         """Note what was stored, and remove old entries if there are too many bytes now."""
         self._added += size
         often = self._added * _PARTS_BETWEEN_COUNTS > self.limit
-        if counted or often or (self._counted or 0) + self._added > self.limit:
+        first = counted and self._counted is None
+        if first or often or (self._counted or 0) + self._added > self.limit:
             self._evict()
 
     def clear(self) -> None:
@@ -262,15 +263,25 @@ class Cache:
         """Remove what was left behind, and beyond the limit the entries that were not of use for longest."""
         names = self._names()
         self._added = 0
-        if len(names) > _COUNTED_EXACTLY:
-            self._remove_left_behind([name for name in names if name.endswith(_TEMPORARY)])
-            sample = self._files(names[:_COUNTED_EXACTLY])
-            self._counted = sum(status.st_size for _, status in sample) * len(names) // _COUNTED_EXACTLY
-            if self._counted < self.limit // 10 * 9:
-                return
-        else:
+        if len(names) <= _COUNTED_EXACTLY:
             self._remove_left_behind(names)
-        self._counted = self._remove_oldest(names)
+            self._counted = sum(status.st_size for _, status in self._files(names))
+            if self._counted > self.limit:
+                self._counted = self._remove_oldest(names, self.limit * 0.9 / self._counted)
+            return
+        self._remove_left_behind([name for name in names if name.endswith(_TEMPORARY)])
+        self._counted = self._estimate(names)
+        if self._counted >= max(self.limit // 10 * 9, 1):
+            # More than needed, so that the next stores do not have to; and as large a part of what is there
+            # as of the estimate. Held against the bytes themselves, one that is high for good would have each
+            # file looked at again in vain.
+            self._remove_oldest(names, self.limit * 0.8 / self._counted)
+            self._counted = self.limit // 10 * 8
+
+    def _estimate(self, names: Sequence[str]) -> int:
+        """The bytes of all, by a sample of even steps: the order may be that of their ages."""
+        sample = names[:: -(-len(names) // _COUNTED_EXACTLY)]
+        return sum(status.st_size for _, status in self._files(sample)) * len(names) // len(sample)
 
     def _remove_left_behind(self, names: Iterable[str]) -> None:
         """Remove what processes that ended in the middle of a store have left."""
@@ -280,23 +291,21 @@ class Cache:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
-    def _remove_oldest(self, names: Sequence[str]) -> int:
-        """Remove entries until the rest is well within the limit, if it is not; the bytes of the rest."""
+    def _remove_oldest(self, names: Sequence[str], kept: float) -> int:
+        """Remove the oldest entries until such a part of the bytes is left; those bytes."""
         entries = [
             (status.st_mtime, status.st_size, path)
             for path, status in self._files(names)
             if path.suffix == _SUFFIX
         ]
         total = sum(size for _, size, _ in entries)
-        if total > (self.limit // 10 * 9 if len(names) > _COUNTED_EXACTLY else self.limit):
-            # More than needed, so that the next stores do not have to, and samples say so.
-            goal = self.limit - self.limit // (5 if len(names) > _COUNTED_EXACTLY else 10)
-            for _, size, path in sorted(entries):
-                if total <= goal:
-                    break
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                    total -= size
+        goal = total * kept
+        for _, size, path in sorted(entries):
+            if total <= goal:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+                total -= size
         return total
 
     def _warn(self, reason: str) -> None:

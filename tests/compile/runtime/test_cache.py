@@ -487,6 +487,35 @@ def test_many_files_are_counted_by_a_sample_of_them(tmp_path, monkeypatch):
     assert len(looked_at) <= 48
 
 
+def test_a_sample_that_is_high_does_not_have_every_file_looked_at_again(tmp_path, monkeypatch):
+    cache = Cache(tmp_path / "kept", limit=1 << 30)
+    for k in range(300):
+        cache.store(b"key%d" % k, bytes(900))
+    monkeypatch.setattr(cache_module, "_COUNTED_EXACTLY", 48)
+    counted = cache.info().bytes
+    cache.limit = counted * 5 // 4  # the files fill 0.8 of it
+    estimate = cache._estimate
+    monkeypatch.setattr(cache, "_estimate", lambda names: estimate(names) * 6 // 5)
+    looked_at = []
+    monkeypatch.setattr(os, "lstat", lambda path, lstat=os.lstat: looked_at.append(path) or lstat(path))
+    cache._evict()
+    assert len(looked_at) > 300
+    looked_at.clear()
+    cache._evict()
+    assert len(looked_at) <= 48
+    assert cache.info().bytes > counted // 2
+
+
+def test_a_process_that_stores_much_counts_by_what_it_stores(tmp_path, monkeypatch):
+    cache = Cache(tmp_path / "kept", limit=1 << 20)
+    counts = []
+    evict = cache._evict
+    monkeypatch.setattr(cache, "_evict", lambda: counts.append(1) or evict())
+    for k in range(400):
+        cache.store(b"key%d" % k, bytes(400))
+    assert 5 <= len(counts) <= 400 * 500 * 64 // (1 << 20) + 1
+
+
 def test_a_store_seldom_looks_at_what_is_there(tmp_path, monkeypatch):
     for k in range(50):
         Cache(tmp_path / "kept").store(b"key%d" % k, b"payload")
