@@ -11,10 +11,12 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.compile.emit import repeats, shared_functions
+from funcgrad.compile.emit.frames import Frame
 from funcgrad.compile.emit.shared_functions import in_functions
 from funcgrad.compile.emit.statement_tree import Roles, names_in, parsed, text_of
 from funcgrad.compile.engines.build import NUMBERS
 from funcgrad.compile.engines.direct.translate import translate
+from funcgrad.compile.passes.scheduling.views import Buffer
 
 RNG = np.random.default_rng(5)
 
@@ -81,7 +83,26 @@ def scalars(steps: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     return last, (np.array([0.3, 0.7]),)
 
 
-PROGRAMS = [(recurrent, 12), (kalman, 8), (runge_kutta, 12), (scalars, 60)]
+def kinds(steps: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Numbers of all types, which are read in the order in which they were made."""
+
+    def total(z: Any, k: Any) -> Any:
+        x, single, made, found = z[0], (z[0] * z[1]).astype(np.float32), [], []
+        for i in range(steps):
+            x = np.sin(x) * (1.0 + 0.01 * i) + z[1]
+            single = np.cos(single * np.float32(1.5 + 0.01 * i))
+            whole = k[0] * (i + 2) + k[1]
+            made.append((x, single, (x + 1j * single) * (2.0 - 0.5j * i), whole, x > single, whole % 7 > 3))
+        for x, single, turned, whole, larger, odd in made:
+            first = np.where(larger & odd, x * turned.real, single)
+            second = np.where(larger | odd, whole * 1e-3, turned.imag)
+            found.append(first + second + (single * np.float32(0.1)).astype(np.float16))
+        return sum(found)
+
+    return total, (np.array([0.3, 0.7]), np.array([3, 5], np.int32))
+
+
+PROGRAMS = [(recurrent, 12), (kalman, 8), (runge_kutta, 12), (scalars, 60), (kinds, 20)]
 
 
 @pytest.mark.parametrize(("make", "steps"), PROGRAMS, ids=lambda x: getattr(x, "__name__", str(x)))
@@ -209,3 +230,87 @@ def test_text_survives_the_tree() -> None:
         "            y = 2\n        while (y < 3):\n            # up\n            y = y + 1\n    z = y"
     ).splitlines()
     assert text_of(parsed(text)) == text
+
+
+def straight(length: int, seed: int) -> list[str]:
+    """Statements of which each reads numbers set anywhere before; some set a number again, or perhaps."""
+    rng = np.random.default_rng(seed)
+    lines = ["    v0 = x[0]", "    v1 = x[1]"]
+    for k in range(2, length):
+        a, b, c = (f"v{i}" for i in rng.integers(0, k, 3))
+        kind = rng.integers(0, 40)
+        if kind == 0:
+            lines += [f"    v{k} = {a}", f"    if ({b} < {c}):", f"        v{k} = {b}", f"        {a} = 0.5"]
+        elif kind == 1:
+            lines += [f"    v{k} = 0.0", "    for i in range(3):", f"        v{k} = v{k} + x[i] * {b}"]
+        elif kind == 2:
+            lines += [f"    poll(x, {a})", f"    v{k} = {b}"]  # stays where it is
+        elif kind == 3:
+            lines += [f"    {a} = {a} * 0.25 - {b}", f"    v{k} = {a}"]
+        else:
+            lines.append(f"    v{k} = {a} * 0.5 - {b} * {c} * 0.125")
+    return [*lines, *(f"    out[{k}] = v{k}" for k in range(0, length, 3))]
+
+
+@pytest.mark.parametrize("typed", ["all", "some", "none"])
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_handed_on_in_memory_are_those_of_the_straight_text(seed: int, typed: str) -> None:
+    length = 500
+    lines = straight(length, seed)
+    share = {"all": 1, "some": 2, "none": length + 1}[typed]
+    dtypes = {f"v{k}": np.dtype("f8") for k in range(length) if k % share == 0 and typed != "none"}
+    blocks: list[Buffer] = []
+
+    def scratch(dtype: np.dtype[Any]) -> Buffer:
+        blocks.append(Buffer(f"frame{len(blocks)}", dtype, 0, "scratch"))
+        return blocks[-1]
+
+    names = (f"run_group{k}" for k in range(1000))
+    (body,), functions = in_functions([lines], lambda: next(names), Frame(dtypes, scratch))
+    assert (typed != "all") or max(map(len, functions)) < 3 * repeats.LARGEST_GROUP
+    assert (typed != "all") or len(body) < len(lines) / 2
+
+    def outcome(text: list[str], functions: list[list[str]]) -> list[float]:
+        x, out = [0.3, 0.7, 0.1], [0.0] * length
+        space: dict[str, Any] = {"poll": lambda x, a: x.__setitem__(2, a * 0.5)}
+        memory = {block.name: [float("nan")] * block.size for block in blocks}
+        given = [*memory, "x", "out"]
+        exec(
+            "\n".join([line for f in [*functions, [f"def run({', '.join(given)}):", *text]] for line in f]),
+            space,
+        )
+        space["run"](*memory.values(), x, out)
+        return out
+
+    assert outcome(body, functions) == outcome(lines, [])
+
+
+def test_a_chain_of_numbers_is_cut() -> None:
+    def chain(x: Any) -> Any:
+        y = x
+        for k in range(120):
+            y = np.sin(y) * (0.5 + 0.001 * k) + x
+        return y
+
+    compiled = fg.jit(fg.value_and_grad(chain), control_flow=False)
+    source = compiled.kernel_source(0.7)
+    assert max(len(part.split("\n")) for part in source.split("\n\n\n")[:-1]) < 2 * repeats.LARGEST_GROUP
+    np.testing.assert_allclose(compiled(0.7), fg.value_and_grad(chain)(0.7), rtol=1e-11)
+
+
+def test_cells_are_used_again() -> None:
+    """Forty numbers are alive at a time: so many cells, and those of a function beside."""
+    length, alive = 2000, 40
+    lines = [f"    v{k} = x[{k}]" for k in range(alive)]
+    lines += [f"    v{k} = v{k - alive} * 0.5 - v{k - 1} ** {k}" for k in range(alive, length)]
+    lines += [f"    out[{k}] = v{k}" for k in range(length - alive, length)]
+    blocks: list[Buffer] = []
+
+    def scratch(dtype: np.dtype[Any]) -> Buffer:
+        blocks.append(Buffer("frame", dtype, 0, "scratch"))
+        return blocks[-1]
+
+    names = (f"run_group{k}" for k in range(1000))
+    dtypes = {f"v{k}": np.dtype("f8") for k in range(length)}
+    in_functions([lines], lambda: next(names), Frame(dtypes, scratch))
+    assert alive <= blocks[0].size < 4 * alive

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from funcgrad.compile.emit.frames import MOST_RESULTS, Cut, Frame, HandedOn
 from funcgrad.compile.emit.repeats import LARGEST_GROUP, MOST_ARGUMENTS, SHORTEST_GROUP, Chain, Group
 from funcgrad.compile.emit.statement_tree import (
     Roles,
@@ -29,14 +30,13 @@ SHORTEST_TEXT = 160
 SHORTEST_BODY = 24
 """Lines of a loop's body whose inner loops may become functions."""
 
-MOST_RESULTS = 8
-"""Numbers that a function may return."""
-
 
 def in_functions(
-    bodies: Sequence[Sequence[str]], fresh: Callable[[], str]
+    bodies: Sequence[Sequence[str]], fresh: Callable[[], str], frame: Frame | None = None
 ) -> tuple[list[list[str]], list[list[str]]]:
     """The bodies of a kernel's functions with calls for what repeats, and the functions that are called.
+
+    Numbers that parts of the first body hand on may lie in a `frame`.
 
     >>> loop = "    for i in range(n0):\\n        {0}[i] = {1}[i] * 2.0\\n        {2}[i] = {0}[i]\\n"
     >>> body = "".join(loop.format(f"a{k}", f"b{k}", f"c{k}") for k in range(60)).splitlines()
@@ -47,7 +47,7 @@ def in_functions(
     """
     if sum(map(len, bodies)) <= SHORTEST_TEXT:
         return [list(body) for body in bodies], []
-    division = Division([parsed(body) for body in bodies], fresh)
+    division = Division([parsed(body) for body in bodies], fresh, frame)
     division.run()
     return [text_of(body) for body in division.bodies], division.functions
 
@@ -73,9 +73,12 @@ class Interface:
 class Division:
     """The functions of a kernel while others are taken out of them."""
 
-    def __init__(self, bodies: list[list[Statement]], fresh: Callable[[], str]) -> None:
+    def __init__(
+        self, bodies: list[list[Statement]], fresh: Callable[[], str], frame: Frame | None = None
+    ) -> None:
         self.bodies = bodies
         self.fresh = fresh
+        self.frame = frame
         self.functions: list[list[str]] = []
 
     def run(self) -> None:
@@ -117,16 +120,33 @@ class Division:
             statement.read()
         totals = [names_in(text_of(body)) for body in self.bodies]
         settings = Settings(self.bodies)
-        calls: dict[int, tuple[int, Statement]] = {}
+        cuts: list[Cut] = []
         for run in runs_of(place.statements, totals[place.body], apart):
             group = group_of(place.statements, run)
             if group.lines <= most or apart(place.statements[run.start]):
                 continue
-            interface = self.interface([place], [group], totals, settings)
+            interface = self.crossing([place], [group], totals, settings)
             if interface is not None:
-                (call,) = self.made([place], [group], interface)
-                calls[group.first] = group.last, call
-        place.statements[:] = with_calls(place.statements, calls)
+                taken, returned = (
+                    [group.names[k] for k in ks] for ks in (interface.taken, interface.returned)
+                )
+                cuts.append(Cut(group.first, group.last, tuple(taken), tuple(returned)))
+        if self.frame is not None and place.body == 0:
+            handed = self.frame.hand_on(place.statements, cuts)
+        else:
+            handed = HandedOn(place.statements, [cut for cut in cuts if cut.fits()], {})
+        calls = {place.statements[cut.first]: self.cut_out(handed, cut) for cut in handed.cuts}
+        place.statements[:] = [calls.get(statement, statement) for statement in handed.outside()]
+
+    def cut_out(self, handed: HandedOn, cut: Cut) -> Statement:
+        """Write the function of a cut; the call of it."""
+        name = self.fresh()
+        lines = handed.lines(cut)
+        margin = margin_of(lines[0])
+        taken, returned = (", ".join(names) for names in handed.crossing(cut))
+        self.functions.append(function(name, taken, lines, returned))
+        text = f"{returned} = {name}({taken})" if returned else f"{name}({taken})"
+        return Statement(handed.statements[cut.first].comments, [" " * margin + text])
 
     def made(
         self, places: Sequence[Place], same: Sequence[Group], interface: Interface
@@ -138,8 +158,7 @@ class Division:
         margin = margin_of(lines[0])
         taken = ", ".join([model.names[k] for k in interface.taken])
         returned = ", ".join([model.names[k] for k in interface.returned])
-        ending = [f"    return {returned}"] if returned else []
-        self.functions.append([f"def {name}({taken}):", *["    " + line[margin:] for line in lines], *ending])
+        self.functions.append(function(name, taken, lines, returned))
         for group in same:
             arguments = ", ".join([group.names[k] for k in interface.taken])
             results = ", ".join([group.names[k] for k in interface.returned])
@@ -154,6 +173,19 @@ class Division:
         settings: Settings,
     ) -> Interface | None:
         """What a function for these groups takes and returns; None where they cannot be one."""
+        found = self.crossing(places, same, totals, settings)
+        if found is None or len(found.returned) > MOST_RESULTS:
+            return None
+        return None if len(found.taken) > MOST_ARGUMENTS + MOST_RESULTS else found
+
+    def crossing(
+        self,
+        places: Sequence[Place],
+        same: Sequence[Group],
+        totals: Sequence[Counter[str]],
+        settings: Settings,
+    ) -> Interface | None:
+        """What a function for these groups takes and returns, however much; None where that is not known."""
         model = same[0]
         roles = Roles(text_of(members(places, model)))
         numbers = {name: k for k, name in enumerate(model.names)}
@@ -171,8 +203,6 @@ class Division:
                     if not settings.precede(place.body, group.names[k], place.statements[group.first]):
                         return None
                 taken.add(k)
-        if len(returned) > MOST_RESULTS or len(taken) > MOST_ARGUMENTS + MOST_RESULTS:
-            return None
         return Interface(tuple(sorted(taken)), tuple(sorted(returned)))
 
 
@@ -183,6 +213,13 @@ def places_of(number: int, body: list[Statement], depth: int = 0) -> Iterator[Pl
     for statement in body:
         if statement.body:
             yield from places_of(number, statement.body, depth + 1)
+
+
+def function(name: str, taken: str, lines: Sequence[str], returned: str) -> list[str]:
+    """The lines of a function."""
+    margin = margin_of(lines[0])
+    ending = [f"    return {returned}"] if returned else []
+    return [f"def {name}({taken}):", *["    " + line[margin:] for line in lines], *ending]
 
 
 def members(places: Sequence[Place], group: Group) -> list[Statement]:

@@ -56,6 +56,8 @@ class Writer:
         self.lines: list[str] = []
         self.functions: list[tuple[Any, list[str]]] = []
         """Further functions that the steps call: what each is for, and its body."""
+        self.dtypes: dict[str, np.dtype[Any]] = {}
+        """Those of the numbers that nests make."""
         self.cleanups: list[str] = []
         """What must be done before the kernel is left where the text stands now."""
         self.polls = True
@@ -216,6 +218,8 @@ class NestWriter:
         writer = self.writer
         for statement in self.nest.body:
             writer.comment(statement.source)
+            if isinstance(statement, Let):
+                writer.dtypes[statement.name] = statement.dtype
             if isinstance(statement, Let) and self.is_within(statement.name):
                 writer.line(f"{statement.name} = {self.nest.extents.clipped[statement.name].whole}")
             elif isinstance(statement, Let):
@@ -275,6 +279,7 @@ class NestWriter:
         # The flag is set by several statements, each of which must see what those before it have set.
         if self._counts[view] > 1 and view.buffer.role != "failure":
             name = self._loaded[view] = self.writer.local.fresh(f"{view.buffer.name}_")
+            self.writer.dtypes[name] = view.buffer.dtype
             self.writer.line(f"{name} = {text}")
             return name
         return text
@@ -322,10 +327,12 @@ class Accumulator:
         self.innermost = self.first < len(reduced)
         fresh = nest.writer.local.fresh
         self.names: dict[int, str] = {}
+        target = [statement.target] if isinstance(statement.target, str) else []
         for depth in range(self.first, len(reduced)):
             whole = depth == 0 and isinstance(statement.target, str)
             self.names[depth] = str(statement.target) if whole else fresh(f"{statement.fold.name}_")
         self.block = ""
+        nest.writer.dtypes.update(dict.fromkeys([*self.names.values(), *target], statement.dtype))
 
     @property
     def start(self) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from funcgrad.compile.emit.frames import Frame
 from funcgrad.compile.emit.interruptible_loops import POLL_EVERY, STOPPING
 from funcgrad.compile.emit.shared_functions import in_functions
 from funcgrad.compile.emit.statements import Writer
@@ -82,12 +83,13 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     writer = write(local)
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
-    offsets, scratch_bytes = scratch_offsets(local.buffers, steps)
+    frame = Frame(writer.dtypes, lambda dtype: local.scratch(dtype, 0, "frame"))
+    bodies, groups = in_functions(
+        [writer.lines, *[lines for _, lines in writer.functions]], lambda: local.fresh(f"{name}_group"), frame
+    )
+    offsets, scratch_bytes = scratch_offsets(local.buffers, steps, frame.buffers)
     buffers = used_buffers(local, offsets)
     stops = any(buffer.role == "signals" for buffer in buffers)
-    bodies, groups = in_functions(
-        [writer.lines, *[lines for _, lines in writer.functions]], lambda: local.fresh(f"{name}_group")
-    )
     body = with_serial_blas(local, [*bodies[0], "    return 0"] if stops else bodies[0])
     symbols = {symbol: k for k, symbol in enumerate(local.symbols.values())}
     slots = {buffer: slot for slot, buffer in enumerate(buffers)}

@@ -14,11 +14,14 @@ ALIGNMENT = 64
 
 
 def scratch_offsets(
-    buffers: Sequence[Buffer], steps: Sequence[Nest | Special | Joined | Shared]
+    buffers: Sequence[Buffer],
+    steps: Sequence[Nest | Special | Joined | Shared],
+    always: Sequence[Buffer] = (),
 ) -> tuple[dict[Buffer, int], int]:
     """The offset in bytes of each scratch block that is used, and the size of the whole.
 
-    Blocks are placed in the order of their first use, each in the lowest gap between those alive with it.
+    Blocks are placed in the order of their first use, each in the lowest gap between those alive with it;
+    those that are in use `always` come last.
     """
     for buffer in buffers:
         buffer.first = buffer.last = -1
@@ -43,6 +46,9 @@ def scratch_offsets(
         placed[buffer] = offset
         insort(alive, (offset, offset + size, buffer.last))
         total = max(total, offset + size)
+    for buffer in always:
+        placed[buffer] = total
+        total += aligned(buffer.nbytes)
     return placed, total
 
 

@@ -1,0 +1,169 @@
+"""Numbers that the functions of a kernel hand on in memory: cells of a frame, for one call of the kernel.
+
+Straight text reads each number where it likes. Cut into functions that return few, it would stay in one
+piece wherever thousands of numbers are read again at its end, as a gradient reads those of the way there.
+Owns which numbers get a cell, and which cells are used again; knows nothing of how a text is cut.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from funcgrad.compile.emit.repeats import MOST_ARGUMENTS
+from funcgrad.compile.emit.statement_tree import Roles, Statement, margin_of
+from funcgrad.compile.passes.scheduling.views import Buffer
+
+MOST_RESULTS = 8
+"""Numbers that a function may return."""
+
+FRAMED = frozenset(map(np.dtype, ("bool", "int64", "float32", "float64", "complex64", "complex128")))
+"""Types of numbers that memory holds as the text computes with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Statements `first` to `last` that are to be a function, and the names that cross its ends."""
+
+    first: int
+    last: int
+    taken: tuple[str, ...]
+    returned: tuple[str, ...]
+
+    def fits(self, handed: Iterable[str] = ()) -> bool:
+        """Whether it takes and returns few enough numbers, beside those that are handed on in memory."""
+        returned, taken = set(self.returned).difference(handed), set(self.taken).difference(handed)
+        return len(returned) <= MOST_RESULTS and len(taken) <= MOST_ARGUMENTS + MOST_RESULTS
+
+
+class Frame:
+    """The cells of one kernel; `dtypes` are those of its names, `scratch` makes a block of memory.
+
+    >>> frame = Frame({"x": np.dtype("f8")}, lambda dtype: Buffer("frame1", dtype, 0, "scratch"))
+    >>> frame.cells, frame.buffers
+    ({}, ())
+    """
+
+    def __init__(self, dtypes: Mapping[str, np.dtype], scratch: Callable[[np.dtype], Buffer]) -> None:
+        self.dtypes = dtypes
+        self.scratch = scratch
+        self.cells: dict[str, str] = {}
+        """The text of the cell of each name that is handed on."""
+        self._blocks: dict[np.dtype, Buffer] = {}
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The blocks of memory that cells lie in."""
+        return tuple(self._blocks.values())
+
+    def hand_on(self, statements: Sequence[Statement], cuts: Sequence[Cut]) -> HandedOn:
+        """Give cells to what cuts of a function's statements hand on; with the cuts that can be made then."""
+        cuts = list(cuts)
+        while True:
+            kept = set_outside(statements, cuts)
+            made = {name for cut in cuts for name in cut.returned if self.dtypes.get(name) in FRAMED}
+            wide = {name for cut in cuts if not cut.fits() for name in (*cut.returned, *cut.taken)}
+            handed = (wide & made) - kept
+            fitting = [cut for cut in cuts if cut.fits(handed)]
+            if len(fitting) == len(cuts):
+                break
+            cuts = fitting
+        self._place(statements, cuts, handed)
+        return HandedOn(statements, cuts, {name: self.cells[name] for name in handed})
+
+    def _place(self, statements: Sequence[Statement], cuts: Sequence[Cut], handed: set[str]) -> None:
+        """A cell for each of these names: one whose number is read no more is used again."""
+        last: dict[str, int] = {}
+        for k, statement in enumerate(statements):
+            last.update([(name, k) for name in statement.names if name in handed])
+        free: dict[np.dtype, list[int]] = {}
+        used: list[tuple[int, np.dtype, int]] = []
+        for cut in cuts:
+            while used and used[0][0] < cut.first:
+                _, dtype, place = heapq.heappop(used)
+                heapq.heappush(free.setdefault(dtype, []), place)
+            for name in cut.returned:
+                if name in handed and name not in self.cells:
+                    dtype = self.dtypes[name]
+                    block = self._block(dtype)
+                    place = heapq.heappop(free[dtype]) if free.get(dtype) else block.size
+                    block.size = max(block.size, place + 1)
+                    self.cells[name] = f"{block.name}[{place}]"
+                    heapq.heappush(used, (last[name], dtype, place))
+
+    def _block(self, dtype: np.dtype) -> Buffer:
+        if dtype not in self._blocks:
+            self._blocks[dtype] = self.scratch(dtype)
+        return self._blocks[dtype]
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOn:
+    """A function's statements, its cuts that become functions, and the cells of what these hand on."""
+
+    statements: Sequence[Statement]
+    cuts: Sequence[Cut]
+    cells: Mapping[str, str]
+
+    def crossing(self, cut: Cut) -> tuple[list[str], list[str]]:
+        """What the function of a cut takes, the memory of its cells first, and what it returns."""
+        within = [self.cells[name] for name in (*cut.taken, *cut.returned) if name in self.cells]
+        blocks = dict.fromkeys([cell.partition("[")[0] for cell in within])
+        taken, returned = (
+            [name for name in names if name not in self.cells] for names in (cut.taken, cut.returned)
+        )
+        return [*blocks, *taken], returned
+
+    def lines(self, cut: Cut) -> list[str]:
+        """The lines of its function: what lies in a cell is read before it is used first, and put there."""
+        inside = self.statements[cut.first : cut.last + 1]
+        waiting = {name for name in cut.taken if name in self.cells}
+        setters = {name: k for k, s in enumerate(inside) for name in set_by(s)}
+        written: dict[int, list[str]] = {}
+        for name in cut.returned:
+            if name in self.cells:
+                written.setdefault(setters[name], []).append(name)
+        lines: list[str] = []
+        for k, statement in enumerate(inside):
+            margin = " " * margin_of(statement.lines[0])
+            for name in statement.names:
+                if name in waiting:
+                    lines.append(f"{margin}{name} = {self.cells[name]}")
+                    waiting.discard(name)
+            lines += statement.text()
+            lines += [f"{margin}{self.cells[name]} = {name}" for name in written.get(k, ())]
+        return lines
+
+    def outside(self) -> list[Statement]:
+        """The statements outside of the cuts, which read what they need from cells; each cut as its first."""
+        found: list[Statement] = []
+        known: set[str] = set()
+        ends = {cut.first: cut for cut in self.cuts}
+        k = 0
+        while k < len(self.statements):
+            statement = self.statements[k]
+            if k in ends:
+                known.difference_update(ends[k].returned)
+                k = ends[k].last
+            else:
+                margin = " " * margin_of(statement.lines[0])
+                needed = [name for name in statement.names if name in self.cells and name not in known]
+                found += [Statement([], [f"{margin}{name} = {self.cells[name]}"]) for name in needed]
+                known.update(needed)
+            found.append(statement)
+            k += 1
+        return found
+
+
+def set_by(statement: Statement) -> set[str]:
+    """The names that a statement sets, perhaps."""
+    return set(Roles(list(statement.text())).assigned)
+
+
+def set_outside(statements: Sequence[Statement], cuts: Sequence[Cut]) -> set[str]:
+    """The names that are set by statements outside of the cuts."""
+    inside = {k for cut in cuts for k in range(cut.first, cut.last + 1)}
+    return {name for k, s in enumerate(statements) if k not in inside for name in set_by(s)}
