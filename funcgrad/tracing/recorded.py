@@ -17,6 +17,7 @@ from funcgrad.errors import ConcretizationError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ir.steps import as_source
+from funcgrad.source import Source
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array
 
@@ -180,17 +181,25 @@ class Recorded:
     def _equations(self, atoms: dict[int, Any], needed: set[int]) -> tuple[Equation, ...]:
         equations = []
         steps, avals, sources = self.steps, self.avals, self.sources
+        lines: dict[int, Source | None] = {}
         for index in sorted(needed):
             step = steps[index]
             if type(step) is not tuple:
                 continue
             primitive = step[0]
-            count = 1
-            if primitive.multiple:
-                count = len(primitive.inferred(tuple([avals[i] for i in step[1:]])))
-            outs = tuple([Var(avals[index + k]) for k in range(count)])
-            for k, var in enumerate(outs):
-                atoms.setdefault(index + k, var)
             inputs = tuple([atoms[i] for i in step[1:]])
-            equations.append(Equation(primitive, inputs, outs, as_source(sources[index])))
+            if primitive.multiple:
+                made = primitive.inferred(tuple([avals[i] for i in step[1:]]))
+                outs = tuple([Var(avals[index + k]) for k in range(len(made))])
+                for k, var in enumerate(outs):
+                    atoms.setdefault(index + k, var)
+            else:
+                atoms[index] = out = Var(avals[index])
+                outs = (out,)
+            # Steps of one line have one location, and need one Source.
+            location = sources[index]
+            key = id(location)
+            if key not in lines:
+                lines[key] = as_source(location)
+            equations.append(Equation(primitive, inputs, outs, lines[key]))
         return tuple(equations)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from funcgrad.errors import FuncgradError
+from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ir.steps import Steps
 from funcgrad.tracing.recorder import NOWHERE, Recorder, located
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Array, Arrays
@@ -88,9 +90,54 @@ def inline(recorder: Recorder, program: Program, inputs: Sequence[Any]) -> list[
     for x in inputs if recorder.closed else ():
         if isinstance(x, Tracer):
             x._recorder.require_open(x)
+    if program._steps is not None:
+        return inline_steps(recorder, program._steps, inputs)
     env = start(program, inputs)
     replay(recorder, program.equations, env)
     return [as_tracer(recorder, read(env, atom)) for atom in program.outputs]
+
+
+class Entered(dict[int, int]):
+    """Where values of steps are in an open trace; what is given enters it when it is first read."""
+
+    def __init__(self, recorder: Recorder, steps: Steps, given: Mapping[int, Any]) -> None:
+        self._recorder, self._steps, self._given = recorder, steps, given
+
+    def __missing__(self, i: int) -> int:
+        value = self._given[i]
+        if isinstance(value, np.generic):
+            aval = self._steps.avals[i]
+            self[i] = made = self._recorder.literal(value, aval.dtype, aval.weak)
+        else:
+            self[i] = made = self._recorder.index_of(value)
+        return made
+
+
+def inline_steps(recorder: Recorder, program: Steps, inputs: Sequence[Any]) -> list[Any]:
+    """As `inline`, for a Program that is a list of steps: nobody has to make its equations."""
+    given = {**dict(zip(program.inputs, inputs, strict=True)), **program.captured, **program.literals}
+    at = Entered(recorder, program, given)
+    steps, avals, sources = recorder.steps, recorder.avals, recorder.sources
+    for i in program.live:
+        primitive, *operands = program.steps[i]
+        step = (primitive, *[at[j] for j in operands])
+        out = primitive.inferred(tuple([avals[j] for j in step[1:]]))
+        source = program.sources[i] or NOWHERE
+        at[i] = index = len(steps)
+        if type(out) is Aval:
+            steps.append(step)
+            avals.append(out)
+            sources.append(source)
+            continue
+        for offset, aval in enumerate(out):
+            at[i + offset] = index + offset
+            steps.append(offset or step)
+            avals.append(aval)
+            sources.append(source)
+    return [
+        as_tracer(recorder, given[i]) if i in given else Tracer(recorder, at[i], avals[at[i]])
+        for i in program.outputs
+    ]
 
 
 def as_tracer(recorder: Recorder, x: object) -> Tracer:

@@ -20,25 +20,28 @@ def simplify_program(program: Program) -> Program:
     equations: list[Equation] = []
     for original in program.equations:
         equation = original
-        inputs = tuple([known.get(atom, atom) for atom in equation.inputs])  # type: ignore[arg-type]
-        primitive = equation.primitive
-        if isinstance(primitive, Pointwise):
+        inputs, primitive = equation.inputs, equation.primitive
+        if not known.keys().isdisjoint(inputs):
+            inputs = tuple([known.get(atom, atom) for atom in inputs])  # type: ignore[arg-type]
+        pointwise = isinstance(primitive, Pointwise)
+        if pointwise and scalars:
             inputs = with_scalars(inputs, equation.outputs[0], scalars)
         idle = primitive.simplify(inputs)
         if idle is not None and idle.aval.shape == equation.outputs[0].aval.shape:
             known[equation.outputs[0]] = idle
             continue
-        if isinstance(primitive, Pointwise) and all(type(atom) is Literal for atom in inputs):
+        literals = [atom for atom in inputs if type(atom) is Literal]
+        if pointwise and len(literals) == len(inputs):
             known[equation.outputs[0]] = folded(primitive, inputs, equation.outputs[0])
             continue
         if isinstance(primitive, Broadcast) and not inputs[0].aval.shape:
             scalars[equation.outputs[0]] = inputs[0]
-        key = (primitive, *[atom_key(atom) for atom in inputs])
+        key = (primitive, *([atom_key(atom) for atom in inputs] if literals else inputs))
         twin = seen.get(key)
         if twin is not None and primitive.pure:
             known.update(zip(equation.outputs, twin.outputs, strict=True))
             continue
-        if inputs != equation.inputs:
+        if inputs is not equation.inputs:
             equation = Equation(primitive, inputs, equation.outputs, equation.source)
         seen[key] = equation
         equations.append(equation)

@@ -12,7 +12,7 @@ from funcgrad.compile.emit.statements import Writer, without_dead_statements
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.arranging.fusion import joined_steps
 from funcgrad.compile.passes.rewriting.doubled_factors import factors_doubled
-from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.rewriting.expand import expand_held
 from funcgrad.compile.passes.rewriting.nearest_last import nearest_last
 from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.compile.passes.scheduling.nests import Nest, Special, Store, squeezed_view
@@ -30,7 +30,7 @@ Given = str | View
 """An input of a held Program: a local for one element, or a view."""
 
 
-REWRITES = (simplify_program, expand, simplify_program, factors_doubled)
+REWRITES = (simplify_program, expand_held, simplify_program, factors_doubled)
 """Held Programs to equal Programs; `nearest_last` follows, which is told what trips do not change."""
 
 ORDERS = (totals_in_place, reads_first)

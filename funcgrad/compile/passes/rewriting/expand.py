@@ -41,7 +41,9 @@ LARGE_VECTOR_PRODUCT = 1 << 20
 class Rewriter:
     """Collects equations; one source stands for all that an equation becomes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, renames: bool = False) -> None:
+        self.renames = renames
+        """Whether all results get variables of their own."""
         self.equations: list[Equation] = []
         self.captured: list[Any] = []
         self.source: Any = None
@@ -73,7 +75,16 @@ Rewrite = Callable[[Rewriter, Equation], Sequence[Atom] | None]
 
 def expand(program: Program) -> Program:
     """An equal Program of simpler equations."""
-    rewriter = Rewriter()
+    return expanded(program, Rewriter())
+
+
+def expand_held(program: Program) -> Program:
+    """As `expand`, for what an equation holds: its equations may stand in what another holds as well."""
+    return expanded(program, Rewriter(renames=True))
+
+
+def expanded(program: Program, rewriter: Rewriter) -> Program:
+    """An equal Program of the equations that a rewriter makes."""
     rewriter.captured.extend(program.captured)
     known: dict[Var, Atom] = {}
     rewrite_all(rewriter, program.equations, known)
@@ -195,17 +206,23 @@ def is_zeros(atom: Atom, makers: Mapping[Any, Equation]) -> bool:
 
 def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[Var, Atom]) -> None:
     """Append equations as they stand or as what they are composed of; `known` renames variables."""
+    outer = rewriter.source
     for original in equations:
-        inputs = tuple([known.get(a, a) for a in original.inputs])  # type: ignore[arg-type]
-        equation = Equation(original.primitive, inputs, original.outputs, original.source or rewriter.source)
-        outer, rewriter.source = rewriter.source, equation.source
+        equation, inputs, outputs = original, original.inputs, original.outputs
+        if not known.keys().isdisjoint(inputs):
+            inputs = tuple([known.get(a, a) for a in inputs])  # type: ignore[arg-type]
+        rewriter.source = equation.source or outer
+        if rewriter.renames:
+            outputs = tuple([Var(v.aval, v.hint) for v in outputs])
+            known.update(zip(original.outputs, outputs, strict=True))
+        if rewriter.renames or inputs is not equation.inputs or rewriter.source is not equation.source:
+            equation = Equation(equation.primitive, inputs, outputs, rewriter.source)
         results = rewrite(rewriter, equation)
         if results is None:
-            outputs = tuple([Var(v.aval, v.hint) for v in equation.outputs])
-            rewriter.equations.append(Equation(equation.primitive, inputs, outputs, equation.source))
-            results = outputs
-        known.update(zip(equation.outputs, results, strict=True))
-        rewriter.source = outer
+            rewriter.equations.append(equation)
+        else:
+            known.update(zip(original.outputs, results, strict=True))
+    rewriter.source = outer
 
 
 def rewrite(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
@@ -223,7 +240,9 @@ def rewrite_expanded(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] |
     for v, array in held.captured:
         renamed = env[v] = Var(v.aval, v.hint)
         rewriter.captured.append((renamed, array))
+    outer, rewriter.renames = rewriter.renames, True
     rewrite_all(rewriter, held.equations, env)
+    rewriter.renames = outer
     return [env.get(a, a) for a in held.outputs]
 
 
