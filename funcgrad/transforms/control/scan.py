@@ -32,12 +32,13 @@ from funcgrad.transforms.control.forward import (
     present,
     within_step,
 )
+from funcgrad.transforms.control.numbers_apart import Apart, numbers_apart
 from funcgrad.transforms.control.running import Run, captured_arrays, owned, scan_function
 from funcgrad.transforms.control.step import Parts, Step, dependent_parts, is_linear, live_step
 from funcgrad.transforms.control.updates import changed_inputs
 from funcgrad.transforms.linearize import zeros_like
 from funcgrad.transforms.replay import inline
-from funcgrad.types import Array, Arrays
+from funcgrad.types import AnyPrimitive, Array, Arrays
 
 MUCH = 4
 """How many times the arrays that a loop writes it may keep without a thought."""
@@ -109,11 +110,36 @@ class Scan(Primitive):
         dots = self.step.parts(tangents)
         if keeps_forward(recorder):
             return self._jvp_together(recorder, self.step.parts(primals), dots)
+        if self.apart is not None:
+            return self._jvp_of_numbers(self.apart, primals, tangents)
         made = self._linear_step(recorder, self.step.parts(primals), dots.of_each(is_there))
         room = 0 if within_step() else room_to_undo(made, self.length)
         undoing: Any = CATALOG.get("undo_tangents") if room else None
         undone = undoing and undoing.differentiated(self, recorder, primals, tangents, room)
         return undone or self._jvp_apart(recorder, made, self.step.parts(primals), dots)
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """The step with small vectors of its carry as numbers, where that is better."""
+        return numbers_apart(self.step)
+
+    def _jvp_of_numbers(
+        self, apart: Apart, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        inner = Scan.of(apart.step, self.length, reverse=self.reverse)
+        outs, dots = inner.jvp(apart.parted(bound, primals), apart.parted(bound, tangents))
+        recorder = recorder_of(outs)
+        assert recorder is not None, "a jvp rule runs on tracers"
+        # An element without a tangent is a constant beside others that have one.
+        full, first = list(dots), 0
+        for n in apart.counts:
+            group = range(first, first + max(n, 1))
+            if any(dots[k] is not None for k in group):
+                full[first : group.stop] = [
+                    zeros_like(recorder, outs[k].aval.strong) if dots[k] is None else dots[k] for k in group
+                ]
+            first = group.stop
+        return tuple(apart.stacked(bound, outs)), tuple(apart.stacked(bound, full))
 
     def _jvp_together(self, recorder: Recorder, primals: Parts[Any], tangents: Parts[Any]) -> tuple[Any, Any]:
         made = forward_step(self.step, tangents.of_each(is_there), recorder.transform)
@@ -311,6 +337,11 @@ def numbers_of_trips(length: int, *, reverse: bool) -> np.ndarray[Any, Any]:
     rows = rows[::-1].copy() if reverse else rows
     rows.setflags(write=False)
     return rows
+
+
+def bound(primitive: AnyPrimitive, *inputs: Array) -> Array:
+    """What a primitive makes of arrays."""
+    return primitive.bind(*inputs)
 
 
 def is_there(x: object) -> bool:

@@ -24,6 +24,7 @@ from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
 from funcgrad.ops.elementwise.identity import Departure
 from funcgrad.ops.reducing.labelled import written
+from funcgrad.transforms.control.numbers_apart import Apart
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.types import AnyPrimitive, Anything
 
@@ -361,8 +362,25 @@ def rewrite_strong_zero(rewriter: Rewriter, equation: Equation) -> Sequence[Atom
 
 def rewrite_scan(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
     """A scan without what is better done before it, after it, or in registers."""
+    scan: Scan = equation.primitive
+    if scan.apart is not None:
+        return rewrite_numbers(rewriter, equation, scan.apart)
     found = rewrite_products(rewriter, equation)
     return rewrite_fixed_places(rewriter, equation) if found is None else found
+
+
+def rewrite_numbers(rewriter: Rewriter, equation: Equation, apart: Apart) -> Sequence[Atom]:
+    """A scan whose small vectors are numbers, and the vectors before and after it."""
+    scan: Scan = equation.primitive
+    inner = Scan.of(apart.step, scan.length, reverse=scan.reverse)
+    inputs = tuple(apart.parted(rewriter, equation.inputs))
+    outputs = tuple([Var(a) for a in inner.infer(*[a.aval for a in inputs])])
+    made = Equation(inner, inputs, outputs, equation.source)
+    results = rewrite_scan(rewriter, made)
+    if results is None:
+        rewriter.equations.append(made)
+        results = outputs
+    return apart.stacked(rewriter, results)
 
 
 REWRITES: dict[type, Rewrite] = {
