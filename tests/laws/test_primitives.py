@@ -197,6 +197,7 @@ def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
         laws.assert_vjp_is_transposed_jvp(case.program(values), values, rng, flags)
 
 
+@pytest.mark.at_length
 @double_case
 def test_second_derivatives(case: Case) -> None:
     rng = case.rng()
@@ -289,6 +290,7 @@ def test_vmap_is_a_loop(case: Case) -> None:
         laws.assert_vmap_is_loop(program, examples, flags)
 
 
+@pytest.mark.at_length
 @differentiable_case
 def test_vmap_of_derivatives_is_a_loop(case: Case) -> None:
     rng = case.rng()

@@ -58,6 +58,7 @@ def inexact(results: Any) -> list[Any]:
 SUPPORTED = supported()
 
 
+@pytest.mark.at_length
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SUPPORTED)
 def test_function(name: str) -> None:

@@ -17,6 +17,7 @@ DTYPES = ("float64", "float32")
 POINTS = 60 if (settings().max_examples or 0) <= 100 else 5000
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", [n for n, (_, arity) in FUNCTIONS.items() if arity == 1])
 def test_one_argument(name: str, dtype: str, apply: Any, rng: np.random.Generator) -> None:
