@@ -17,6 +17,7 @@ from funcgrad.compile.passes.kernel import Kernel
 from funcgrad.compile.passes.rewriting.expand import expand
 from funcgrad.compile.passes.scheduling.nests import Nest, Special, bytes_moved
 from funcgrad.compile.passes.segments import Reason
+from funcgrad.compile.passes.solver_loops import for_kernels
 from funcgrad.compile.runtime.binaries import COUNTS, loaded_kernel
 from funcgrad.compile.runtime.executable import compiled, evaluated
 from funcgrad.ir.presenters import presenter
@@ -154,7 +155,7 @@ def explanation(
     seconds = perf_counter() - start
     run_seconds = seconds_of(made.run, *values)
     whole = [PartTime(None, run_seconds)]
-    parts, reasons = part_times(program, values) if made.reasons else (whole, [])
+    parts, reasons = part_times(for_kernels(recorded), values) if made.reasons else (whole, [])
     of_kernels = [part.seconds for part in parts if part.equation is None]
     reports = [kernel_report(k, t) for k, t in zip(made.kernels, of_kernels, strict=True)]
     return Explanation(

@@ -19,10 +19,10 @@ from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.measure.timed_evaluation import cost_of_reading, peak_bytes, timed_function
 from funcgrad.compile.measure.timings import Place, Reading, Timing, measured, scaled
 from funcgrad.compile.passes.kernel import Kernel, make_kernel
-from funcgrad.compile.passes.pipeline import rewritten
 from funcgrad.compile.passes.scheduling.lowerings import NotLowered
 from funcgrad.compile.passes.scheduling.nests import Nest
 from funcgrad.compile.passes.segments import Reason, segments_of
+from funcgrad.compile.passes.solver_loops import for_kernels
 from funcgrad.compile.runtime.binaries import loaded_kernel
 from funcgrad.compile.runtime.call_facts import facts_of
 from funcgrad.compile.runtime.callers.caller import make_caller
@@ -170,7 +170,7 @@ class TimedKernels:
 def timed_kernels(program: Program, values: Sequence[Any], seconds: float) -> TimedKernels:
     """Run a Program as native code for so many seconds, every second time with readings of the clock."""
     made = compiled(program)
-    whole = rewritten(program)
+    whole = for_kernels(program)
     pieces, reasons = pieces_of(whole)
     env: dict[Any, Any] = {**dict(whole.captured), **dict(zip(whole.inputs, values, strict=True))}
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 making = Later("funcgrad.compile.passes.kernel")
 scheduling = Later("funcgrad.compile.passes.scheduling.lowerings")
 dividing = Later("funcgrad.compile.passes.segments")
-passes = Later("funcgrad.compile.passes.pipeline")
+loops = Later("funcgrad.compile.passes.solver_loops")
 
 ANY_SCALAR = Accept.ARRAY | Accept.NUMPY_SCALAR | Accept.FLOAT | Accept.INT | Accept.BOOL | Accept.COMPLEX
 _PYTHON = {bool: Accept.BOOL, int: Accept.INT, float: Accept.FLOAT, complex: Accept.COMPLEX}
@@ -56,7 +56,7 @@ class Executable:
     def kernels(self) -> list[Kernel]:
         """The kernels, made anew where only what calls need was found on disk."""
         if self.made is None:
-            self.made = [making.make_kernel(passes.rewritten(self.program))]
+            self.made = [making.make_kernel(loops.for_kernels(self.program))]
         return self.made
 
     @property
@@ -117,7 +117,7 @@ def executable_of(
     made = Executable(program)
     facts = facts_for(made, most)
     if facts is None:
-        made.call = mixed_call(passes.rewritten(program), made, strict=strict, most=most)
+        made.call = mixed_call(loops.for_kernels(program), made, strict=strict, most=most)
     else:
         made.call = native_call(facts, program, strict=strict, donated=donated)
     if len(program.outputs) == 1:
@@ -137,7 +137,7 @@ def facts_for(made: Executable, most: float) -> CallFacts | None:
         return facts
     made.made = []
     try:
-        kernel = making.make_kernel(passes.rewritten(made.program))
+        kernel = making.make_kernel(loops.for_kernels(made.program))
     except scheduling.NotLowered:
         return None
     facts = facts_of(kernel)
@@ -196,7 +196,7 @@ def failing_call(call: Callable[..., Any], program: Program) -> Callable[..., An
         if not found[-1]:
             return found[:-1]
         if not whole:
-            whole.append(passes.rewritten(program))
+            whole.append(loops.for_kernels(program))
         return evaluated(whole[0], args)
 
     return checked

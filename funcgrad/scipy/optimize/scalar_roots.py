@@ -13,7 +13,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.families import aval as aval_of
 from funcgrad.scipy.derived import tangent
-from funcgrad.scipy.optimize.brackets import brent_many
+from funcgrad.scipy.optimize.brackets import Tolerances, brent_loop, brent_many
 from funcgrad.scipy.optimize.options import Options, found, frozen, report, scipys, thawed
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain, known, real_scalar, real_vector, scalar_function
 from funcgrad.tracing.primitive import Flags
@@ -67,7 +67,21 @@ class Bracketed(Implicit):
             return together.evaluate(x, *parameters)[0]
 
         a, b = (np.broadcast_to(np.asarray(x, FLOAT), size) for x in values[:2])
-        return brent_many(function, a, b, disp=self.disp, **thawed(self.options))
+        return brent_many(function, a, b, self.tolerances)
+
+    def written_out(
+        self, programs: Programs, avals: Sequence[Aval], size: int, flags: Flags
+    ) -> Program | None:
+        if self.solver != "brentq":
+            return None
+        (program,) = programs
+        together = batched(program, size, (True, *flags[2:]))
+        return brent_loop(together, avals, size, self.tolerances)
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """The options of Brent's method."""
+        return Tolerances(**thawed(self.options), disp=self.disp)
 
 
 def batched(program: Program, size: int, flags: Flags) -> Program:

@@ -36,6 +36,12 @@ class Method:
         """`solve` for a batch, axis 0 of the flagged values; None to have it done one by one."""
         return None
 
+    def written_out(
+        self, programs: Programs, avals: Sequence[Aval], size: int, flags: Flags
+    ) -> Program | None:
+        """`solve_many` as a Program of what it is handed, for compiled code; None where there is none."""
+        return None
+
     def tangents(
         self, programs: Programs, inputs: Sequence[Any], outs: Sequence[Any], dots: Sequence[Any]
     ) -> Sequence[Any]:

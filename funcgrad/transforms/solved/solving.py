@@ -76,6 +76,13 @@ class Solved(Primitive):
             ]
         )
 
+    def written_out(self, avals: Sequence[Aval]) -> Program | None:
+        """A Program of the inputs that finds the same for a batch; None where there is none."""
+        if len(self.lanes) != 1:
+            return None
+        ((size, flags),) = self.lanes
+        return self.method.written_out(self.programs, avals, size, flags)
+
     # -- derivatives -------------------------------------------------------------------------------------
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
