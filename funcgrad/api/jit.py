@@ -16,7 +16,7 @@ from funcgrad.api.calling.arguments import here
 from funcgrad.api.calling.closed_over import equal_programs, reading_in_place
 from funcgrad.api.calling.recent import Recent
 from funcgrad.api.calling.recorded_kinds import REFS, Recording, without_refs
-from funcgrad.api.calling.specialization import Specialization, lie_in_rows
+from funcgrad.api.calling.specialization import Specialization, begin_with, lie_in_rows
 from funcgrad.api.calling.static_arguments import static_arguments
 from funcgrad.api.calling.transformed import TransformedFunction, function_expected
 from funcgrad.api.calling.written_arguments import give_back
@@ -199,6 +199,7 @@ class JittedFunction(TransformedFunction[P, R]):
         if self._paths.get(key) is not None:
             return self._by_path(key, leaves, args, kwargs)
         before = None if self._kinds.get(key) else held_by(self._fun)
+        begin_with(leaves)
         try:
             found = self._specialization(static, treedef, leaves, args, kwargs)
         except FuncgradError as error:

@@ -260,9 +260,11 @@ def test_one_that_has_ended_before_it_was_given_anything_is_passed_over():
 RUN_TIME = """
 import sys, numpy as np, funcgrad as fg
 from funcgrad.compile.engines import compiler_process, llvm
-from funcgrad.compile.runtime import binaries, machine_code
+from funcgrad.compile.runtime import beside, binaries, machine_code
 
 binaries.LARGE_SOURCE = MOST
+processors = PROCESSORS
+beside.available_processors = binaries.available_processors = lambda: processors
 begun, here = [], []
 begin, compiled = compiler_process.CompilerProcess.begin, llvm.compiled_object
 
@@ -277,28 +279,71 @@ def counted(work):
 compiler_process.CompilerProcess.begin, llvm.compiled_object = noted, counted
 
 def f(x):
+    before.append(begun[:])
     for k in range(9):
         x = np.sin(x) * x[::-1] + x[k] * np.tanh(np.cumsum(x))
     return np.sum(x)
 
+before = []
 f = fg.jit(f, unroll=10**6)
 x = np.linspace(0.0, 1.0, 40)
 first = f(x)
-print(len(begun), "call" in begun, len(here), "call" in here, machine_code.runtime_difference())
+print(before[0], begun, here, machine_code.runtime_difference())
 assert np.array_equal(first, f(x))
 """
 
 
 @pytest.mark.skipif(not machine_code.supported(), reason="a run time in machine code")
 @pytest.mark.parametrize(
-    ("large", "elsewhere"), [(10**9, True), (0, False)], ids=["the kernel here", "the run time here"]
+    ("large", "processors", "wanted"),
+    [
+        (10**9, 2, "['call'] ['call'] ['f1'] None"),
+        (0, 2, "['call'] ['call', 'f1'] [] None"),
+        (0, 1, "[] ['f1'] ['call'] None"),
+    ],
+    ids=["the kernel here", "the kernel after it", "one core"],
 )
-def test_the_run_time_is_compiled_beside_the_first_kernel(given, large, elsewhere):
-    command = [sys.executable, "-c", RUN_TIME.replace("MOST", str(large))]
+def test_the_run_time_is_compiled_beside_the_first_kernel(given, large, processors, wanted):
+    script = RUN_TIME.replace("MOST", str(large)).replace("PROCESSORS", str(processors))
+    command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.stdout == f"1 {elsewhere} 1 {not elsewhere} None\n", done.stderr
+    assert done.stdout == wanted + "\n", done.stderr
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert again.stdout == "0 False 0 False None\n", again.stderr
+    assert again.stdout == "[] [] [] None\n", again.stderr
+
+
+UNUSED = """
+import os, sys, warnings
+import numpy as np, funcgrad as fg
+from funcgrad.compile.runtime.beside import BEGINNING
+
+warnings.simplefilter("error")
+
+def f(x):
+    child = os.fork()
+    if child == 0:
+        os._exit(BEGINNING.process is not None)
+    print("forked", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    raise ValueError
+
+try:
+    fg.jit(f)(1.0)
+except ValueError:
+    print("begun", BEGINNING.process is not None)
+if sys.argv[1] == "more":
+    print(fg.jit(lambda x: x * 2.0)(1.0), BEGINNING.process)
+"""
+
+
+@pytest.mark.skipif(
+    not (machine_code.supported() and hasattr(os, "fork")), reason="a run time in machine code; a fork"
+)
+@pytest.mark.parametrize("then", ["more", "nothing"])
+def test_what_the_first_call_begins_is_ended_or_used_whatever_becomes_of_the_call(given, then):
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", UNUSED, then]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    lines = ["forked 0", "begun True", *(["2.0 None"] if then == "more" else [])]
+    assert (done.stdout.splitlines(), done.returncode, done.stderr) == (lines, 0, "")
 
 
 def test_a_process_that_is_killed_at_work_is_an_error(monkeypatch):

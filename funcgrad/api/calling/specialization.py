@@ -45,6 +45,12 @@ def lie_in_rows(leaves: Sequence[Any], numbers: Sequence[int]) -> bool:
     return True
 
 
+def begin_with(leaves: Sequence[Any]) -> None:
+    """Begin with what native code needs, before a function is recorded that is called with these leaves."""
+    if not any(type(x) is Tracer for x in leaves):
+        executables.begin()
+
+
 class Specialization:
     """What was made for one kind of arguments."""
 

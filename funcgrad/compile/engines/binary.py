@@ -17,20 +17,29 @@ class Binary(NamedTuple):
     needs: tuple[str, ...]
     engine: str = "direct"
     """What made it of the text."""
+    beside: tuple[bytes, ...] = ()
+    """Other object code: what was compiled on another core, and is placed with it."""
 
     def load(self, symbols: Mapping[str, int] = MappingProxyType({})) -> Loaded:
         """Place the code in this process; `symbols` has the addresses of what it needs beside C's library."""
-        return link_object(self.code, self.functions, symbols, self.engine)
+        return link_object(self.code, self.functions, symbols, self.engine, self.beside)
 
 
 def pack(binary: Binary) -> bytes:
     """The bytes of a binary, for the cache."""
-    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.engine)).encode()
-    return len(header).to_bytes(4, "little") + header + binary.code
+    objects = (binary.code, *binary.beside)
+    lengths = " ".join([str(len(each)) for each in objects])
+    header = "\n".join((" ".join(binary.functions), " ".join(binary.needs), binary.engine, lengths)).encode()
+    return len(header).to_bytes(4, "little") + header + b"".join(objects)
 
 
 def unpack(payload: bytes) -> Binary:
     """The binary that `pack` made bytes of."""
     start = 4 + int.from_bytes(payload[:4], "little")
-    functions, needs, engine = payload[4:start].decode().split("\n")
-    return Binary(payload[start:], tuple(functions.split()), tuple(needs.split()), engine)
+    functions, needs, engine, lengths = payload[4:start].decode().split("\n")
+    objects = []
+    for length in map(int, lengths.split()):
+        objects.append(payload[start : start + length])
+        start += length
+    code, *beside = objects
+    return Binary(code, tuple(functions.split()), tuple(needs.split()), engine, tuple(beside))

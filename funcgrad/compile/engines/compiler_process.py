@@ -83,17 +83,29 @@ class CompilerProcess:
         process.wait()
 
     def begin(self, *works: Work) -> None:
-        """Give it all that it is to compile. Nothing is waited for where a pipe holds as much."""
+        """Give it what it is to compile, after what it was given before.
+
+        Nothing is waited for where a pipe holds as much. What it has made by then has to fit in a pipe too.
+        """
         if self._process is None:
             return
         with contextlib.suppress(OSError):  # it has ended already: `compiled` says how
             self._stdin.write(b"".join([pickle.dumps(tuple(work)) for work in works]))
-        with contextlib.suppress(OSError):
-            self._stdin.close()
-        self._process.stdin = None
+            self._stdin.flush()
+
+    def forget(self) -> None:
+        """Leave it to the process that started it, of which this one was forked."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.returncode = 0  # nobody can wait for it here
+            for file in (process.stdin, process.stdout):
+                if file is not None:
+                    file.close()
 
     def compiled(self) -> list[tuple[bytes, tuple[str, ...]]] | None:
         """What `object_code.compiled_object` returns for each that was begun; None where it could not begin.
+
+        It is given nothing afterwards.
 
         Raises RuntimeError for what LLVM refuses, CompilerProcessError where the process ended too early.
         """

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 import llvmlite.binding as llvm
 
@@ -64,6 +65,20 @@ keep_through_forks(llvmlite_lock() or contextlib.nullcontext())
 keep_through_forks(_LOCK)
 
 
+Compiled = tuple[bytes, tuple[str, ...]]
+"""Object code, and the symbols it needs."""
+
+
+class Compiler(Protocol):
+    """A process that compiles what it is given, or None where it could not begin: `CompilerProcess`."""
+
+    def begin(self, work: Work, /) -> None:
+        """Give it something to compile."""
+
+    def compiled(self) -> list[Compiled] | None:
+        """What it has made of all that it was given."""
+
+
 class CodeError(RuntimeError):
     """LLVM refused code, or object code needs a symbol that this process lacks."""
 
@@ -112,43 +127,74 @@ def compile_ir(
     loops: bool = True,
     assembly: bool = False,
     process: CompilerProcess | None = None,
-    meanwhile: Callable[[], None] | None = None,
-) -> tuple[bytes, tuple[str, ...]]:
+) -> Compiled:
     """Optimise LLVM modules (text or bitcode) as one; return object code and the symbols it needs.
 
     Everything but the ``exported`` functions becomes private to the object. ``loops`` says that they are
     what the time goes to. With ``assembly`` the first result is assembly text instead. With a ``process``
-    it is compiled there, under no lock of this one, and ``meanwhile`` is done here.
+    it is compiled there, under no lock of this one.
     """
     work = Work(tuple(modules), tuple(exported), loops, assembly)
+    (found,) = compile_works([(work, process)])
+    return found
+
+
+def compile_works(
+    works: Sequence[tuple[Work, Compiler | None]], meanwhile: Callable[[], None] | None = None
+) -> list[Compiled]:
+    """Object code of each work and the symbols it needs: by a process of its own, or here.
+
+    ``meanwhile`` is done here first of all, while processes are at work.
+    """
     try:
-        found = None
-        if process is not None:
-            process.begin(work)
-            if meanwhile is not None:
-                meanwhile()
-            found = process.compiled()
-        if found is None:
-            with _LOCK:
-                found = [compiled_object(work)]
+        for work, process in works:
+            if process is not None:
+                process.begin(work)
+        if meanwhile is not None:
+            meanwhile()
+        here = {k: compiled_here(work) for k, (work, process) in enumerate(works) if process is None}
+        found = [
+            here[k] if process is None else compiled_by(work, process)
+            for k, (work, process) in enumerate(works)
+        ]
     except CompilerProcessError:
         raise
     except RuntimeError as error:
         raise CodeError(str(error)) from None
-    ((code, needs),) = found
-    return code, undefined_symbols(code) if is_elf(code) else needs
+    return [(code, undefined_symbols(code) if is_elf(code) else needs) for code, needs in found]
+
+
+def compiled_here(work: Work) -> Compiled:
+    """What this process makes of a work."""
+    with _LOCK:
+        return compiled_object(work)
+
+
+def compiled_by(work: Work, process: Compiler) -> Compiled:
+    """What a process has made of the work it was given; what this one makes of it where it could not."""
+    found = process.compiled()
+    return compiled_here(work) if found is None else found[-1]
 
 
 def link_object(
-    code: bytes, exported: Iterable[str], imported: Mapping[str, int] | None = None, engine: str = "direct"
+    code: bytes,
+    exported: Iterable[str],
+    imported: Mapping[str, int] | None = None,
+    engine: str = "direct",
+    beside: Sequence[bytes] = (),
 ) -> Loaded:
-    """Load object code; the process and ``imported`` (name → address) supply what it needs."""
+    """Load object code; the process and ``imported`` (name → address) supply what it needs.
+
+    What lies ``beside`` is other object code: they need one another.
+    """
     names = sorted(exported)
     for name, address in (imported or {}).items():
         if not address:  # LLVM would end the process
             raise CodeError(f"the symbol {name} has no address")
     with _LOCK:
-        builder = llvm.JITLibraryBuilder().add_object_img(code)
+        builder = llvm.JITLibraryBuilder()
+        for each in (code, *beside):
+            builder.add_object_img(each)
         for name, address in (imported or {}).items():
             builder.import_symbol(name, address)
         for name in names:
@@ -157,7 +203,8 @@ def link_object(
         try:
             tracker = builder.link(_jit(), f"funcgrad{next(_LIBRARY_NAMES)}")
         except RuntimeError as error:
-            missing = [name for name in undefined_symbols(code) if not address_of(name)]
+            needed = () if beside else undefined_symbols(code)
+            missing = [name for name in needed if not address_of(name)]
             detail = f": this process has no {', '.join(missing)}" if missing else ""
             raise CodeError(f"{error}{detail}") from None
     return Loaded({name: tracker[name] for name in names}, tracker, engine)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from threading import RLock
 from weakref import WeakValueDictionary
 
 from funcgrad.compile.engines.binary import Binary, pack, unpack
 from funcgrad.compile.engines.compiler_process import CompilerProcess
-from funcgrad.compile.engines.llvm import Loaded, compile_ir, keep_through_forks
+from funcgrad.compile.engines.llvm import Compiler, Loaded, compile_works, keep_through_forks
+from funcgrad.compile.engines.object_code import Work
 from funcgrad.compile.runtime.beside import compile_run_time, run_time_beside
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.threads import placed
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
 from funcgrad.config import engine_name
 from funcgrad.later import Later
+from funcgrad.processors import available_processors
 
 # A process that finds its kernels on disk needs no front end.
 choice = Later("funcgrad.compile.engines.choice")
+dividing = Later("funcgrad.compile.engines.direct.halves")
+
+FUNCTIONS = 3
+"""Functions of a source from which some of them may be compiled apart."""
 
 FLAGS = frozenset({"contract"})
 
@@ -57,18 +64,42 @@ def key_of(source: str, flags: frozenset[str]) -> bytes:
 
 
 def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Binary:
-    """The machine code of a source, compiled now: in a process of its own if it takes long."""
-    if len(source) >= LARGE_SOURCE:
-        # The process begins while this one translates.
-        with CompilerProcess() as process:
-            engine, modules = choice.modules_of(source, functions, flags)
-            run_time = partial(compile_run_time, source)
-            code, needs = compile_ir(modules, functions, process=process, meanwhile=run_time)
-    else:
-        with run_time_beside(source):
-            engine, modules = choice.modules_of(source, functions, flags)
-            code, needs = compile_ir(modules, functions)
-    return Binary(code, functions, needs, engine)
+    """The machine code of a source, compiled now: on two cores, and in other processes if it takes long."""
+    long = len(source) >= LARGE_SOURCE
+    with ExitStack() as held:
+        beside = held.enter_context(run_time_beside(source))
+        compilers: list[Compiler | None] = [] if long else [None]
+        if beside is not None:
+            compilers.append(beside)
+        if long:
+            # They begin while this one translates.
+            others = 1 + may_be_divided(source) - len(compilers)
+            compilers += [held.enter_context(CompilerProcess()) for _ in range(others)]
+        engine, modules = choice.modules_of(source, functions, flags)
+        works = works_of(engine, modules, functions, len(compilers))
+        run_time = partial(compile_run_time, source) if long and beside is None else None
+        objects = compile_works(list(zip(works, compilers, strict=False)), run_time)
+    offered = {name for work in works for name in work.exported}
+    needs = sorted({name for _, needed in objects for name in needed} - offered)
+    code, *others_code = [each for each, _ in objects]
+    return Binary(code, functions, tuple(needs), engine, tuple(others_code))
+
+
+def may_be_divided(source: str) -> bool:
+    """Whether a source has functions that can be compiled apart, and there is a second core."""
+    return source.count("\ndef ") >= FUNCTIONS and available_processors() > 1
+
+
+def works_of(
+    engine: str, modules: Sequence[str | bytes], functions: tuple[str, ...], most: int
+) -> list[Work]:
+    """What LLVM is given of a kernel: at most so many works, each for a core of its own."""
+    first, *others = modules
+    if engine != "direct" or most < 2 or not isinstance(first, str):
+        return [Work(tuple(modules), functions, True, False)]
+    return [
+        Work((half.text, *others), half.exported, True, False) for half in dividing.halves(first, functions)
+    ]
 
 
 EACH_CHARACTER = 25e-6

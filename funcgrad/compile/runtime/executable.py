@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.collector import CollectorPaused
+from funcgrad.compile.runtime.beside import BEGINNING
 from funcgrad.compile.runtime.binaries import loaded_kernel, seconds_to_build
 from funcgrad.compile.runtime.call_facts import CallFacts, facts_of
 from funcgrad.compile.runtime.callers.call_layout import Accept, CallLayout, Constant, Input, Output, Scratch
@@ -88,6 +89,11 @@ def evaluated(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
+def begin() -> None:
+    """Begin with what the first kernel needs beside itself: a function is about to be recorded."""
+    BEGINNING.begin()
+
+
 def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] = frozenset()) -> Executable:
     """The Program as native code. With `strict`, Python scalars are taken only for weak inputs.
 
@@ -115,6 +121,16 @@ def executable_of(
 ) -> Executable:
     """The Program as native code, made now; raises TakesLong where that takes more than `most` seconds."""
     made = Executable(program)
+    try:
+        make_calls(made, strict, donated, most)
+    finally:
+        BEGINNING.end()
+    return made
+
+
+def make_calls(made: Executable, strict: bool, donated: frozenset[int], most: float) -> None:
+    """Compile a Program, or find it compiled, and make its calls."""
+    program = made.program
     facts = facts_for(made, most)
     if facts is None:
         made.call = mixed_call(loops.for_kernels(program), made, strict=strict, most=most)
@@ -126,7 +142,6 @@ def executable_of(
             if facts is None
             else native_call(facts, program, strict=strict, single=True, donated=donated)
         )
-    return made
 
 
 def facts_for(made: Executable, most: float) -> CallFacts | None:
