@@ -21,7 +21,7 @@ from funcgrad.ir.evaluate.handing_up import PROMOTION
 
 PEERS = ("torch", "jax", "autograd")
 
-EACH = 6
+EACH = 8
 """Of a marked test's cases the suite runs the first, and one in so many of the others: each Python others."""
 
 IN_MAIN_THREAD = threading.current_thread() is threading.main_thread()
@@ -56,7 +56,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 # What `.ci/run` does beside the suite, of the laws on random functions.
-settings.register_profile("soak", settings.get_profile("ci"), max_examples=300)
+settings.register_profile("soak", settings.get_profile("ci"), max_examples=200)
 # To look for new failures: python -m pytest --hypothesis-profile=explore
 settings.register_profile(
     "explore", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
