@@ -183,6 +183,7 @@ FUNCTIONS = [
 ]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", FUNCTIONS)
 @pytest.mark.filterwarnings("ignore:.*[Ii]ll-conditioned")
 def test_each_takes_its_own_way(f: Function) -> None:

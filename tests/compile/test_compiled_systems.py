@@ -54,6 +54,7 @@ def assert_native_and_equal(f: Callable[..., Any], *args: Any, tolerance: float 
         np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(("stack", "n"), [((), 4), ((), 17), ((), 70), ((2, 2), 5), ((2,), 66)], ids=str)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_compiled_is_evaluated(name: str, stack: Any, n: int, rng: np.random.Generator) -> None:

@@ -74,6 +74,7 @@ def test_a_loop_stays_native(name: str) -> None:
     assert bool(reasons_of(lambda _, c: BODIES[name](c))) == (name in BY_PYTHON)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", COUNTED)
 def test_a_loop_that_counts_stays_native(name: str) -> None:
     assert bool(reasons_of(COUNTED[name])) == (name in BY_PYTHON_COUNTED)

@@ -389,6 +389,7 @@ def test_values(f: Function, args: tuple[Any, ...]) -> None:
     assert_native(f, *args)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(("f", "args"), CASES)
 def test_forward_mode(f: Function, args: tuple[Any, ...]) -> None:
     assert_native(tangents_of(f, args), *args)
@@ -400,6 +401,7 @@ def test_reverse_mode(f: Function, args: tuple[Any, ...]) -> None:
     assert_native(fg.value_and_grad(total(f), floats(args)), *args)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(("f", "args"), CASES)
 def test_batches(f: Function, args: tuple[Any, ...]) -> None:
     axes = tuple([0 if k in floats(args) else None for k in range(len(args))])

@@ -264,6 +264,7 @@ BY_PARAMETERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", BY_PARAMETERS)
 def test_samples_by_parameters(name: str) -> None:
     draw = BY_PARAMETERS[name]

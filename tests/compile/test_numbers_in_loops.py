@@ -60,6 +60,7 @@ def looped(step: Step) -> Callable[[Any], Any]:
     return loss
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", [*OF_COUNTERS, *OF_ARRAYS])
 def test_values_and_gradients_are_native(name: str) -> None:
     loss = looped((OF_COUNTERS | OF_ARRAYS)[name])

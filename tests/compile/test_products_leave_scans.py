@@ -78,6 +78,7 @@ FUNCTIONS = (
 )
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_values_and_gradients(f: Callable[..., Any]) -> None:
     for function in (f, fg.value_and_grad(total(f), (0, 1, 2))):

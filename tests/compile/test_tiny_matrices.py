@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("stack", [(), (2, 3)], ids=str)
 @pytest.mark.parametrize("n", [1, 2, 3])

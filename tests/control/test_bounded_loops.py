@@ -121,6 +121,7 @@ PROGRAMS = [triangle, red_and_black, counted_from_the_end, without_trips, rows, 
 PROGRAMS += [cholesky_in_place, elimination, product_in_place]
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradients_are_those_of_python(f, rng):
     for n in (5, 9):

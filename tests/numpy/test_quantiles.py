@@ -46,6 +46,7 @@ def test_quantiles_and_percentiles_are_numpys(dtype: str, rng: np.random.Generat
             assert_agrees(lambda t, q=percent: np.percentile(t, q, axis=0), x, what=f"{percent} per cent")
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("f", [np.quantile, np.nanquantile])
 def test_methods_are_numpys(method: str, f: Any, rng: np.random.Generator) -> None:

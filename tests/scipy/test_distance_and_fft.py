@@ -112,6 +112,7 @@ def test_first_derivatives(case: Case, plain: Any, ours: Any) -> None:
     check_first(case, plain, ours)
 
 
+@pytest.mark.at_length
 @each
 def test_second_derivatives(case: Case, plain: Any, ours: Any) -> None:
     check_second(case, ours)

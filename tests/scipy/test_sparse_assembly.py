@@ -67,6 +67,7 @@ MADE: dict[str, Function] = {
 }
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", MADE)
 def test_products_with_what_is_made(name: str) -> None:
     agrees(lambda v: W @ (MADE[name](v).tocsr() @ W))

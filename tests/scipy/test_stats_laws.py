@@ -64,6 +64,7 @@ def test_values_are_scipys_into_the_tails(name: str) -> None:
     close(got, [theirs.ppf(q, *shapes), theirs.isf(q, *shapes)], 1e-6)
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("name", LAWS)
 def test_moments_are_scipys(name: str) -> None:
     law, ours, theirs = LAWS[name], getattr(fg.scipy.stats, name), getattr(scipy.stats, name)

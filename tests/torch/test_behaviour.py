@@ -103,6 +103,7 @@ def expected_to_differ(table, code):
     return any(part in code for part in DIFFERENT[table])
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize(("table", "start"), chunks())
 def test_does_what_was_recorded(table, start):
     import funcgrad.torch as torch

@@ -18,6 +18,7 @@ def parts(apply: Any, name: str, z: Any) -> Any:
     return out
 
 
+@pytest.mark.at_length
 @pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
 @pytest.mark.parametrize("name", COMPLEX)
 def test_random_numbers(name: str, dtype: Any, apply: Any, rng: np.random.Generator) -> None:
