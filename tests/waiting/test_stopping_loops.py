@@ -78,6 +78,11 @@ def test_every_native_loop_can_be_interrupted_and_runs_again():
     w = np.eye(200) * 0.5
     assert interrupted(lambda: matrices(w)), "scan with matrices"
 
+    h, w = np.ones((16, 40)), np.eye(40) * 0.5
+    rows = fg.jit(lambda h, w: fg.fori_loop(0, 1 << 50, lambda k, h: np.tanh(h @ w), h))
+    assert "parallel(trips" in rows.kernel_source(h, w)
+    assert interrupted(lambda: rows(h, w)), "rows in tiles"
+
     def counted(x, n):
         return fg.while_loop(lambda c: c < n, lambda c: c + x, 0.0)
     both = fg.jit(lambda x, n: fg.cond(n > 0, lambda: counted(x, n), lambda: x))

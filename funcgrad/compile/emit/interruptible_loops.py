@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.runtime.callers.call_layout import Left
+from funcgrad.compile.runtime.machine.offsets import SIGNALS_IS_SET, SIGNALS_POLL_OF_STAGES
 
 POLL_EVERY = 1_000_000
 """Operations between two looks at the clock: less than a millisecond. The look takes about 0.03 µs."""
@@ -50,7 +51,7 @@ def counted_loop(writer: Writer, turn: str, length: int, flops: float) -> Iterat
     """
     local = writer.local
     count = local.symbol(length)
-    if local.portable or not writer.polls or flops * length <= POLL_EVERY:
+    if local.portable or not (writer.polls or writer.stopped) or flops * length <= POLL_EVERY:
         with writer.block(f"for {turn} in range({count}):"):
             yield
         return
@@ -62,7 +63,21 @@ def counted_loop(writer: Writer, turn: str, length: int, flops: float) -> Iterat
         writer.line(f"{stop} = min({start} + {run}, {count})")
         with writer.block(f"for {turn} in range({start}, {stop}):"):
             yield
-        write_poll(writer, f"{stop} < {count}")
+        if writer.stopped:
+            write_end_of_loop(writer, stop, count)
+        else:
+            write_poll(writer, f"{stop} < {count}")
+
+
+def write_end_of_loop(writer: Writer, stop: str, count: str) -> None:
+    """In a function that threads run: end the loop if a handler has raised, and have others end theirs."""
+    signals, stopped = writer.local.signals().name, writer.stopped
+    asking, seeing = SIGNALS_POLL_OF_STAGES // 8, SIGNALS_IS_SET // 8
+    with writer.block(f"if {stop} < {count} and poll({signals}[{asking}], {signals}) != 0:"):
+        writer.line(f"{stopped}[0] = 1")
+    # What another thread has written is read by a function: LLVM might read it once for all trips.
+    with writer.block(f"if {stopped}[0] != 0 or poll({signals}[{seeing}], {stopped}) != 0:"):
+        writer.line(f"{stop} = {count}")
 
 
 class Turns:

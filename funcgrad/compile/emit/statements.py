@@ -62,6 +62,8 @@ class Writer:
         """What must be done before the kernel is left where the text stands now."""
         self.polls = True
         """Whether loops ask for signals: those of a function that threads run do not."""
+        self.stopped = ""
+        """The memory of a number by which those of a long one tell each other to end, if it is one."""
         self._indent = 1
         self._comment = ""
 

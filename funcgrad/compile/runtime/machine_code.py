@@ -48,7 +48,7 @@ FOR_CALLS = Part(
     ),
 )
 FOR_THREADS = Part(("threads",), ("parallel", "worker"))
-FOR_SIGNALS = Part(("signals",), ("poll", "never"))
+FOR_SIGNALS = Part(("signals",), ("poll", "poll_of_stage", "is_set", "never"))
 
 _POOL_LIMIT = 256 << 20
 _LOCK = threading.RLock()

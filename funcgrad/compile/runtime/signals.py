@@ -26,11 +26,15 @@ def signal_words() -> np.ndarray:
     loaded = _loaded()
     if loaded is not None:
         words[0] = loaded.addresses["poll"]
+        words[offsets.SIGNALS_POLL_OF_STAGES // 8] = loaded.addresses["poll_of_stage"]
+        words[offsets.SIGNALS_IS_SET // 8] = loaded.addresses["is_set"]
     elif not supported():
         # The caller of such a system holds Python's lock all the time.
         words[0] = ctypes.cast(ctypes.pythonapi.PyErr_CheckSignals, ctypes.c_void_p).value or 0
+        words[offsets.SIGNALS_POLL_OF_STAGES // 8] = words[0]
+        words[offsets.SIGNALS_IS_SET // 8] = no_signal_words()[0]
     else:
-        words[0] = no_signal_words()[0]
+        words[:] = no_signal_words()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=functools.partial(_name_main_thread, words))
     return words
@@ -45,6 +49,7 @@ def no_signal_words() -> np.ndarray:
         words[0] = loaded.addresses["never"]
     else:
         words[0] = ctypes.cast(_NEVER, ctypes.c_void_p).value or 0
+    words[offsets.SIGNALS_POLL_OF_STAGES // 8] = words[offsets.SIGNALS_IS_SET // 8] = words[0]
     return words
 
 

@@ -99,10 +99,16 @@ def readable(
     view = scheduler.stored(atom, (*batch, *others) if batch else ())
     found = matrix_of(view, batch, rows, columns)
     if found is None:
-        order = (*batch, *rows, *columns)
+        # What lies side by side stays so: a copy that turns round what is long takes several times as long.
+        is_turned = bool(rows) and bool(columns) and view.strides[rows[-1]] == 1 != view.shape[rows[-1]]
+        first, last = (columns, rows) if is_turned else (rows, columns)
+        order = (*batch, *first, *last)
         copied = scheduler.copied(view, Permute(order), atom)
-        n, m = len(batch), len(batch) + len(rows)
-        found = matrix_of(copied, range(n), range(n, m), range(m, len(order)))
+        n, m = len(batch), len(batch) + len(first)
+        copied_axes = [range(n, m), range(m, len(order))]
+        if is_turned:
+            copied_axes.reverse()
+        found = matrix_of(copied, range(n), *copied_axes)
     assert found is not None, "a contiguous array is a matrix"
     return found
 

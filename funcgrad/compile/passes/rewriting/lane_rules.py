@@ -1,34 +1,39 @@
 """Along which axes the lanes of a batch run through an equation, where it treats each lane by itself.
 
 One rule for each kind of operation: given the axis of the lanes in some inputs, that in each input and
-result, and the operation for another number of lanes. Operations without a rule may mix lanes.
+result, and the operation for another number of lanes. Operations without a rule may mix lanes. Of what a
+loop is handed from outside it is tried out in its body along which axis lanes are (`settled`).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from funcgrad.compile.passes.rewriting.few_lanes import seconds_of
 from funcgrad.ir.avals import Shape
-from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.arrays.movement import Concatenate, Stack
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
 from funcgrad.ops.arrays.structure import Broadcast, Cast, Permute, ReduceSum, Reshape
 from funcgrad.ops.contraction import DotGeneral
-from funcgrad.ops.elementwise.arithmetic import Add
+from funcgrad.ops.elementwise.arithmetic import Add, Div, Mul, Neg, Sub
 from funcgrad.ops.elementwise.identity import StopGradient
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.linalg.matrices import OnStacks
 from funcgrad.ops.reducing.reductions import UfuncReduction
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.undoing.room import Room
 from funcgrad.types import AnyPrimitive
 
 Axis = int | None
 """The axis of the lanes; None where there are none."""
 
 ANY = -1
-"""Instead of an axis: lanes may be along the first, or there are none."""
+"""Instead of an axis: lanes may be along any that is as long as there are lanes, or there are none."""
 
 SUMMED = -2
 """Instead of an axis: it is a sum over lanes, which those of tiles add up to."""
@@ -44,7 +49,12 @@ class Spread(NamedTuple):
     outputs: tuple[Axis, ...]
     resized: Callable[[int], AnyPrimitive]
     """The operation for another number of lanes."""
+    alone: float = 0.0
+    """Seconds, by rule of thumb, of what has no lanes in it."""
 
+
+TRIES_FOR_EACH = 8
+"""How many choices are tried for each input of a loop before it is said to mix lanes."""
 
 Rule = Callable[[Equation, Sequence[Axis], int], Spread | None]
 """``rule(equation, axes, count)``: the axes that are known of the inputs, and how many lanes there are."""
@@ -54,13 +64,29 @@ def spread(equation: Equation, axes: Sequence[Axis], count: int) -> Spread | Non
     """Where the lanes are; None where the equation may mix them, or has none."""
     if not isinstance(equation.primitive, Scan):
         axes = [None if a == ZERO else a for a in axes]
+        if not any(a is not None and a >= 0 for a in axes):
+            axes = [first_of(x, a, count) for x, a in zip(equation.inputs, axes, strict=True)]
     if SUMMED in axes:
-        is_sum = isinstance(equation.primitive, Add) and set(axes) == {SUMMED}
+        is_sum = is_linear(equation.primitive, axes)
         return Spread(tuple(axes), (SUMMED,), same(equation.primitive)) if is_sum else None
     for kinds, rule in RULES:
         if isinstance(equation.primitive, kinds):
             return rule(equation, axes, count)
     return None
+
+
+def first_of(x: Atom, axis: Axis, count: int) -> Axis:
+    """Where nothing says along which axis there are lanes: the first, if it is as long."""
+    return None if axis == ANY and x.aval.shape[:1] != (count,) else axis
+
+
+def is_linear(primitive: AnyPrimitive, axes: Sequence[Axis]) -> bool:
+    """Whether what the sums of tiles give adds up to what the whole sum gives."""
+    if isinstance(primitive, Add | Sub | Neg):
+        return set(axes) == {SUMMED}
+    if isinstance(primitive, Div):
+        return tuple(axes) == (SUMMED, None)
+    return isinstance(primitive, Mul) and set(axes) == {SUMMED, None}
 
 
 def same(primitive: AnyPrimitive) -> Callable[[int], AnyPrimitive]:
@@ -76,7 +102,7 @@ def placed(values: Sequence[Any], place: int, value: object) -> tuple[Any, ...]:
 def common(axes: Sequence[Axis]) -> Axis:
     """The axis of the lanes, if operands that have lanes all have them along the same."""
     known = {a for a in axes if a not in (None, ANY)} or ({0} if ANY in axes else set())
-    fits = len(known) == 1 and all(a in known or (a == ANY and 0 in known) for a in axes)
+    fits = len(known) == 1 and all(a in known or a == ANY for a in axes)
     return known.pop() if fits else None
 
 
@@ -171,15 +197,46 @@ def pad(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
 
 def changed(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
     """A part of every lane changed, by a part with lanes or by one number."""
-    axis, index = one_operand(axes[:1]), e.primitive.index
+    axis, index = one_operand([first_of(e.inputs[0], axes[0], count)]), e.primitive.index
     part = None if axis is None else axis_of_part(index, axis, count)
     if axis is None or part is None:
         return None
-    given = None if not e.inputs[1].aval.shape else 0 if axes[1] == ANY else axes[1]
+    given = None if not e.inputs[1].aval.shape else part if axes[1] == ANY else axes[1]
     if e.inputs[1].aval.shape and given != part:
         return None
     kind = type(e.primitive)
     return Spread((axis, given), (axis,), lambda n: kind(placed(index, axis, (0, n, 1))))
+
+
+def gathered(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
+    """The same positions of every lane."""
+    axis, indexed = one_operand([first_of(e.inputs[0], axes[0], count)]), e.primitive.axes
+    if axis is None or axis in indexed or set(axes[1:]) - {None, ANY}:
+        return None
+    rank = max([index.aval.ndim for index in e.inputs[1:]], default=0)
+    out = rank + axis - sum(a < axis for a in indexed)
+    return Spread((axis, *[None] * (len(axes) - 1)), (out,), same(e.primitive))
+
+
+def scattered(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
+    """At the same positions of every lane, what has lanes as well, or one number."""
+    read = Equation(Gather(e.primitive.axes), (e.inputs[0], *e.inputs[2:]), e.outputs)
+    part = gathered(read, (axes[0], *axes[2:]), count)
+    if part is None:
+        return None
+    given = None if not e.inputs[1].aval.shape else part.outputs[0] if axes[1] == ANY else axes[1]
+    if e.inputs[1].aval.shape and given != part.outputs[0]:
+        return None
+    return Spread((part.inputs[0], given, *part.inputs[1:]), (part.inputs[0],), same(e.primitive))
+
+
+def room(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
+    """Memory for every lane."""
+    shape = e.primitive.shape
+    if count not in shape:
+        return None
+    axis = shape.index(count)
+    return Spread((None,), (axis,), lambda n: Room(placed(shape, axis, n)))
 
 
 def contraction(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
@@ -193,7 +250,7 @@ def contraction(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
         return None
     (label,) = known
     found = tuple([term.index(label) if label in term else None for term in terms])
-    if any(b is not None and a != b and not (a == ANY and b == 0) for a, b in zip(axes, found, strict=True)):
+    if any(b is not None and a not in (b, ANY) for a, b in zip(axes, found, strict=True)):
         return None
     out = labels.out.index(label) if label in labels.out else SUMMED
     return Spread(found, (out,), same(e.primitive))
@@ -203,32 +260,134 @@ def on_stacks(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
     """Matrix by matrix, where the lanes are the first axis of the stack."""
     if common(axes) != 0 or e.primitive.of_vectors or e.inputs[0].aval.ndim < 3:
         return None
+    if any(x.aval.shape[0] != count for x in e.inputs):
+        return None
     return Spread((0,) * len(axes), (0,) * len(e.outputs), same(e.primitive))
 
 
 def loop(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
     """A loop whose trips treat every lane by itself, and may add up sums over them."""
     scan: Scan = e.primitive
-    given: list[Axis] = [0 if a == ANY else None if a == ZERO else a for a in axes]
     rows = range(scan.n_carry, scan.n_carry + scan.n_xs)
+
+    def is_open(k: int, x: Atom) -> bool:
+        return k >= scan.n_carry or x.aval.shape[0] != count
+
+    given = [
+        None if a in (None, ZERO) or (a == ANY and is_open(k, x)) else max(a, 0)
+        for k, (a, x) in enumerate(zip(axes, e.inputs, strict=True))
+    ]
     if any(given[k] == 0 for k in rows):
         return None
-    inner = [a - 1 if k in rows and a is not None else a for k, a in enumerate(given)]
-    sums = sums_in(scan.body, axes[: scan.n_carry])
-    inner = [SUMMED if k in sums else a for k, a in enumerate(inner)]
-    found = spread_of_body(scan.body, inner, count)
-    if found is None or list(found[: scan.n_carry]) != inner[: scan.n_carry]:
+    options: dict[int, Sequence[Axis]] = dict.fromkeys(sums_in(scan.body, axes[: scan.n_carry]), (SUMMED,))
+    for k, v in enumerate(scan.body.inputs):
+        if given[k] is None and axes[k] == ANY:
+            options[k] = [axis for axis, n in enumerate(v.aval.shape) if n == count]
+    start = [a - 1 if k in rows and a is not None else a for k, a in enumerate(given)]
+    inner = settled(scan, start, options, count)
+    found = None if inner is None else spread_of_body(scan.body, inner, count)
+    if inner is None or found is None:
         return None
     carry, ys = found[: scan.n_carry], found[scan.n_carry :]
     if SUMMED in ys:
         return None
     outputs = (*carry, *[None if a is None else a + 1 for a in ys])
+    inputs = [
+        None if a == SUMMED else a + 1 if k in rows and a is not None else a for k, a in enumerate(inner)
+    ]
 
     def resized(n: int) -> AnyPrimitive:
         body = resized_program(scan.body, inner, count, n)
         return Scan(body, scan.n_carry, scan.n_xs, scan.length, scan.reverse)
 
-    return Spread(tuple(given), outputs, resized)
+    return Spread(tuple(inputs), outputs, resized, seconds_alone(scan, inner, count))
+
+
+def seconds_alone(scan: Scan, axes: Sequence[Axis], count: int) -> float:
+    """The time of what all trips of a loop do that has no lanes."""
+    pairs = zip(scan.body.equations, lanes_through(scan.body, axes, count)[1], strict=True)
+    return scan.length * sum(seconds_of(e) if made is None else made.alone for e, made in pairs)
+
+
+def settled(
+    scan: Scan, axes: Sequence[Axis], options: dict[int, Sequence[Axis]], count: int
+) -> Sequence[Axis] | None:
+    """The axes of the inputs of a loop's body, chosen where there are options so that no lanes are mixed.
+
+    Where the body mixes lanes as it is, that which is mixed there has what an option says, if that goes
+    further: any choice with which nothing is mixed is right.
+    """
+    tries = itertools.repeat(None, TRIES_FOR_EACH * (len(options) + 1))
+    reached, blamed = progress(scan, axes, count)
+    while blamed is not None:
+        chosen = further(scan, axes, options, count, reached, tries)
+        if chosen is None:
+            return None
+        axes = chosen
+        options = {k: found for k, found in options.items() if axes[k] is None}
+        reached, blamed = progress(scan, axes, count)
+    # What is only handed on has lanes as well: those who read it outside may need them.
+    for k, axis in [(k, axis) for k, found in options.items() for axis in found if axis != SUMMED]:
+        tried = placed(axes, k, axis)
+        if axes[k] is None and progress(scan, tried, count)[1] is None:
+            axes = tried
+    return axes
+
+
+def further(
+    scan: Scan,
+    axes: Sequence[Axis],
+    options: Mapping[int, Sequence[Axis]],
+    count: int,
+    goal: tuple[int, int],
+    tries: Iterator[None],
+) -> Sequence[Axis] | None:
+    """Axes with which one gets further than the goal; None where no option leads there, or `tries` end.
+
+    An option for one operand may first ask for one for the others.
+    """
+    reached, blamed = progress(scan, axes, count)
+    if blamed is None or reached > goal:
+        return axes
+    for k in sorted(blamed & options.keys()):
+        others = {other: found for other, found in options.items() if other != k}
+        for axis in options[k]:
+            if next(tries, True):
+                return None
+            chosen = further(scan, placed(axes, k, axis), others, count, goal, tries)
+            if chosen is not None:
+                return chosen
+    return None
+
+
+def progress(scan: Scan, axes: Sequence[Axis], count: int) -> tuple[tuple[int, int], set[int] | None]:
+    """How far one gets in a body without mixing lanes, and the inputs that may have lanes after all there.
+
+    None instead of those: to the end.
+    """
+    body, n = scan.body, scan.n_carry
+    found, spreads = lanes_through(body, axes, count)
+    if len(spreads) < len(body.equations):
+        return (len(spreads), 0), origins(body, body.equations[len(spreads)].inputs, found)
+    pairs = list(zip(body.outputs[:n], axes[:n], strict=True))
+    wrong = [x for x, a in pairs if found.get(x) != a]
+    reached = len(spreads), len(pairs) - len(wrong)
+    changed = {k for k, (_, a) in enumerate(pairs) if found.get(body.outputs[k]) == SUMMED != a}
+    return reached, (origins(body, wrong, found) | changed) if wrong else None
+
+
+def origins(body: Program, atoms: Iterable[Atom], found: Mapping[Any, Axis]) -> set[int]:
+    """The places of the inputs of which those atoms are made that have no lanes so far."""
+    makers = {v: e for e in body.equations for v in e.outputs}
+    places = {v: k for k, v in enumerate(body.inputs)}
+    left, seen = list(atoms), set()
+    while left:
+        x = left.pop()
+        if isinstance(x, Literal) or x in seen or found.get(x) is not None:
+            continue
+        seen.add(x)
+        left.extend(makers[x].inputs if x in makers else ())
+    return {places[x] for x in seen if x in places}
 
 
 def sums_in(body: Program, axes: Sequence[Axis]) -> set[int]:
@@ -253,6 +412,9 @@ RULES: Sequence[tuple[Any, Rule]] = (
     ((ReduceSum, UfuncReduction), reduction),
     ((Concatenate, Stack), joined),
     (Slice, sliced),
+    (Gather, gathered),
+    (Scatter, scattered),
+    (Room, room),
     (Pad, pad),
     ((UpdateSlice, AddToSlice), changed),
     (DotGeneral, contraction),
@@ -261,24 +423,40 @@ RULES: Sequence[tuple[Any, Rule]] = (
 )
 
 
+BEGINNINGS = (Broadcast, Room)
+"""What makes lanes of what has none."""
+
+
 # -- held Programs -------------------------------------------------------------------------------------------
 
 
-def spreads_in(
+def lanes_through(
     program: Program, axes: Sequence[Axis], count: int
-) -> tuple[dict[Any, Axis], list[Any]] | None:
-    """The axes of the lanes of every value, and where they are in each equation (None: it has none)."""
+) -> tuple[dict[Any, Axis], list[Spread | None]]:
+    """The axes of the lanes of every value, and where they are in each equation (None: it has none).
+
+    Ends before the first equation that may mix them.
+    """
     found: dict[Any, Axis] = dict(zip(program.inputs, axes, strict=True))
     spreads: list[Spread | None] = []
     for e in program.equations:
         given = [found.get(x) for x in e.inputs]
-        made = spread(e, given, count) if set(given) != {None} or isinstance(e.primitive, Broadcast) else None
+        may_begin = isinstance(e.primitive, BEGINNINGS)
+        made = spread(e, given, count) if set(given) != {None} or may_begin else None
         if made is None and set(given) - {None}:
-            return None
+            break
         spreads.append(made)
         outputs = (None,) * len(e.outputs) if made is None else made.outputs
         found.update(zip(e.outputs, outputs, strict=True))
     return found, spreads
+
+
+def spreads_in(
+    program: Program, axes: Sequence[Axis], count: int
+) -> tuple[dict[Any, Axis], list[Spread | None]] | None:
+    """The same; None where an equation may mix lanes."""
+    found, spreads = lanes_through(program, axes, count)
+    return (found, spreads) if len(spreads) == len(program.equations) else None
 
 
 def spread_of_body(program: Program, axes: Sequence[Axis], count: int) -> list[Axis] | None:

@@ -51,7 +51,8 @@ LARGEST_ON_STACK = 1 << 14
 
 # Where a loop asks for signals, and what that needs: nanoseconds between two looks with Python's lock.
 SIGNALS_POLL, SIGNALS_MAIN_THREAD, SIGNALS_NEXT, SIGNALS_CLOCK, SIGNALS_NEXT_OF_OTHERS = 0, 8, 16, 24, 32
-SIGNALS_WORDS = 5
+SIGNALS_POLL_OF_STAGES, SIGNALS_IS_SET = 40, 48
+SIGNALS_WORDS = 7
 SIGNALS_BETWEEN = 20000000
 
 # The pool of threads: each word that many threads write has a cache line of its own.

@@ -15,6 +15,7 @@ from funcgrad.compile.runtime.machine.offsets import (
     SIGNALS_NEXT_OF_OTHERS,
 )
 from funcgrad.compile.runtime.machine.words import (
+    atomic_load,
     check_signals,
     clock_time,
     ensure_lock,
@@ -44,6 +45,22 @@ def poll(signals: int) -> int:
         return 0
     poke(signals + SIGNALS_NEXT, now + SIGNALS_BETWEEN)
     return asked()
+
+
+def poll_of_stage(signals: int) -> int:
+    """The same in a function that several threads run, of which only Python's main one asks."""
+    if (thread_number() ^ peek(signals + SIGNALS_MAIN_THREAD)) & 0xFFFFFFFF != 0:
+        return 0
+    now = nanoseconds(peek(signals + SIGNALS_CLOCK))
+    if now < peek(signals + SIGNALS_NEXT):
+        return 0
+    poke(signals + SIGNALS_NEXT, now + SIGNALS_BETWEEN)
+    return asked()
+
+
+def is_set(flag: int) -> int:
+    """Whether a number that other threads write is not zero."""
+    return int(atomic_load(flag) != 0)
 
 
 def never(signals: int) -> int:
