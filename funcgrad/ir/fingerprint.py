@@ -41,8 +41,11 @@ def same_program(a: Program, b: Program) -> bool:
 
 
 def program_hash(program: Program) -> int:
-    """A hash that equal Programs share. The contents of captured arrays are left out: they may be large."""
-    return hash(tuple(structure(program)))
+    """A hash that equal Programs share: of operations, numbers and avals, not of what reads what."""
+    equations = program.equations
+    numbers = [literal_bytes(x) for e in equations for x in e.inputs if type(x) is Literal]
+    avals = program.in_avals, program.out_avals
+    return hash((avals, tuple([e.primitive for e in equations]), tuple(numbers)))
 
 
 def structure(program: Program) -> Iterator[tuple[Any, ...]]:

@@ -121,6 +121,7 @@ class Program:
         "captured",
         "equations",
         "inputs",
+        "is_simple",
         "name",
         "outputs",
     )
@@ -144,6 +145,8 @@ class Program:
         self._hash: int | None = None
         self._runner: Callable[..., tuple[Any, ...]] | None = None
         self._steps = None
+        self.is_simple = False
+        """Whether it is known that simplifying changes nothing in it."""
 
     def __getattr__(self, name: str) -> Anything:
         # Slots that have not been filled: the parts of a recorded Program, of which nobody has asked for one.

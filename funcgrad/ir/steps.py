@@ -220,4 +220,5 @@ def program_of_steps(steps: Steps) -> Program:
     program._hash = None
     program._runner = None
     program._steps = steps
+    program.is_simple = False
     return program

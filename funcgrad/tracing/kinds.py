@@ -12,6 +12,7 @@ import numpy as np
 
 from funcgrad.tracing.conversion import stood_for
 from funcgrad.tracing.python.inside import INSIDE
+from funcgrad.tracing.recorder import active_recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything
 
@@ -24,6 +25,9 @@ def plain_type(x: object, *more: Anything) -> type:
         return np.ndarray
     if type(x) is not Tracer:
         return builtins.type(x)
+    recorder = active_recorder()
+    if recorder is not None:
+        recorder.note_kind_asked()
     return stood_for(x.aval)
 
 

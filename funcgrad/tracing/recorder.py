@@ -55,6 +55,7 @@ class Recorder(Recorded):
         "deferred",
         "derivatives",
         "differentiated",
+        "kinds_asked",
         "lasting",
         "level",
         "lies",
@@ -106,6 +107,8 @@ class Recorder(Recorded):
         """What `funcgrad.tracing.constants` has found out: whether a derivative flows through an index."""
         self.spans: dict[int, tuple[float, float]] | None = None
         """Between which numbers the counters of loops are."""
+        self.kinds_asked = False
+        """Whether code has asked, in this trace or one inside of it, of what kind a traced value is."""
         self.block = False
         """Whether this is a part of a function around it, which runs any number of times."""
         self.moved: list[tuple[Tracer, Recorder, int, Aval]] | None = None
@@ -120,6 +123,13 @@ class Recorder(Recorded):
             introduce()
         self._token = _active.set(self)
         return self
+
+    def note_kind_asked(self) -> None:
+        """Remember that code has asked what a traced value is, in this trace and those around it."""
+        recorder: Recorder | None = self
+        while isinstance(recorder, Recorder):
+            recorder.kinds_asked = True
+            recorder = recorder._token.old_value
 
     def __exit__(self, kind: object, error: object, place: object) -> None:
         _active.reset(self._token)

@@ -91,7 +91,10 @@ class Tracer(TracerMemory):
     def __class__(self) -> type:
         """What it is; to `functools.singledispatch` what it stands for, by which that chooses a function."""
         asks = _getframe(1).f_code
-        return stood_for(self.aval) if asks is CHOOSES or asks is CHOOSES_METHOD else Tracer
+        if asks is not CHOOSES and asks is not CHOOSES_METHOD:
+            return Tracer
+        self._recorder.note_kind_asked()
+        return stood_for(self.aval)
 
     # -- what an array knows without its data ----------------------------------------------------------
 

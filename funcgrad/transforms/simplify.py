@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from funcgrad.ops.families import Pointwise
 
 
 def simplify_program(program: Program) -> Program:
-    """An equal Program without repeated, idle or unused equations."""
+    """An equal Program without repeated, idle or unused equations; itself where nothing changes."""
+    if program.is_simple:
+        return program
     known: dict[Var, Atom] = {}
     scalars: dict[Var, Atom] = {}
     seen: dict[Any, Equation] = {}
@@ -46,7 +49,11 @@ def simplify_program(program: Program) -> Program:
         seen[key] = equation
         equations.append(equation)
     outputs = tuple([known.get(atom, atom) for atom in program.outputs])  # type: ignore[arg-type]
-    return Program(program.inputs, program.captured, live(equations, outputs), outputs, program.name)
+    left = live(equations, outputs)
+    if len(left) == len(program.equations) and all(map(is_, left, program.equations)):
+        program.is_simple = True
+        return program
+    return Program(program.inputs, program.captured, left, outputs, program.name)
 
 
 def folded(primitive: Pointwise, inputs: tuple[Any, ...], out: Var) -> Literal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.testing import check_grads, check_vmap
+from funcgrad.transforms.control import backward, forward
+from funcgrad.transforms.control.backward import Bars
 
 
 def python_scan(f: Any, init: Any, xs: Any, length: int | None = None, reverse: bool = False) -> Any:
@@ -387,3 +390,58 @@ def test_map_in_batches_of_less_than_nothing() -> None:
 def test_map_of_nothing() -> None:
     assert lax.map(np.sin, np.zeros((0, 2))).shape == (0, 2)
     assert lax.map(np.sin, np.zeros((0, 2)), batch_size=3).shape == (0, 2)
+
+
+def multiplied(p: Any, c: Any) -> Any:
+    return np.sin(c[1]) * p, c[0] * p, c[2] + np.sum(c[1])
+
+
+def rounded(p: Any, c: Any) -> Any:
+    return np.sin(c[0]) * p, np.floor(c[0]), c[2] + np.sum(c[1])
+
+
+def selected(p: Any, c: Any) -> Any:
+    return np.where(c[1] > 0, c[1], p), np.where(c[0] > 0, c[1], 0.0) * p, c[2] + np.sum(c[0])
+
+
+@pytest.mark.parametrize(("trip", "passes"), [(multiplied, (1, 1)), (rounded, (2, 1)), (selected, (1, 3))])
+def test_what_derivatives_reach_trip_by_trip_is_foreseen_but_for_zeros(
+    trip: Any, passes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bodies are differentiated and transposed once, and become what they become part by part."""
+
+    def f(p: Any) -> Any:
+        start = np.array([0.3, -0.2]), np.array([0.1, 0.7]), np.float64(0.5)
+        return lax.fori_loop(0, 4, lambda _, c: trip(p, c), start)[2]
+
+    x = np.array([0.4, 1.3])
+    check_grads(f, (x,), order=2)
+    (scan,) = [e.primitive for e in fg.make_program(f)(x).equations if e.primitive.name == "scan"]
+    active = scan.step.parts(
+        [False] * scan.n_carry + [v.aval.shape == (2,) for v in scan.body.inputs[scan.n_carry :]]
+    )
+    counted = Counter[str]()
+
+    def made() -> tuple[Any, Any]:
+        linear = forward.linear_step(scan.step, active)
+        n = len(linear.linear.carry_avals)
+        flags = linear.linear.parts([k < n for k in range(len(linear.linear.program.inputs))])
+        return linear, backward.transposed_step(linear.linear, flags, Bars((None,) * (n - 1) + (False,), ()))
+
+    for kind in (forward.StepTangents, backward.StepTranspose):
+        monkeypatch.setattr(kind, "__init__", counting(kind.__init__, kind.__name__, counted))
+    foreseen = made()
+    assert (counted["StepTangents"], counted["StepTranspose"]) == passes
+    monkeypatch.setattr(forward, "reached_carry", lambda step, active: active.carry)
+    monkeypatch.setattr(backward, "reached_marks", lambda step, linear, bars: bars.carry)
+    assert foreseen == made()
+
+
+def counting(function: Any, name: str, counted: Counter[str]) -> Any:
+    """The function, which counts its calls."""
+
+    def called(*args: Any) -> Any:
+        counted[name] += 1
+        return function(*args)
+
+    return called

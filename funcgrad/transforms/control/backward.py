@@ -16,7 +16,7 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.forward import indices, values_before
 from funcgrad.transforms.control.keeping import kept_values
-from funcgrad.transforms.control.step import Parts, Step, chosen, dependent_parts, positions
+from funcgrad.transforms.control.step import Parts, Step, chosen, dependent_parts, needed_inputs, positions
 from funcgrad.transforms.dependence import computed_from, parted
 from funcgrad.transforms.linearize import literal_indices, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
@@ -65,12 +65,39 @@ def transposed_step(step: Step, linear: Parts[bool], bars: Bars) -> TransposedSt
         tuple([mark if flag else None for mark, flag in zip(bars.carry, carry, strict=True)]),
         tuple([marks if flag else () for marks, flag in zip(bars.ys, linear_ys, strict=True)]),
     )
+    tried = bars._replace(carry=reached_marks(step, linear, bars))
     while True:
         with transforming(step.program, "transpose") as recorder:
-            transpose = StepTranspose(recorder, step, linear, bars)
-            if transpose.carry_marks == bars.carry:
+            transpose = StepTranspose(recorder, step, linear, tried)
+            if transpose.carry_marks == tried.carry and (tried == bars or transpose.selects_nothing):
                 return transpose.taken_apart(linear_ys)
-        bars = bars._replace(carry=transpose.carry_marks)
+        bars = tried = bars if tried != bars else bars._replace(carry=transpose.carry_marks)
+
+
+def reached_marks(step: Step, linear: Parts[bool], bars: Bars) -> tuple[Mark, ...]:
+    """The marks of the cotangents that reach the carry in any number of trips, where nothing is selected."""
+    if any(bars.carry) or any(map(any, bars.ys)) or selects(step.program, linear.flat):
+        return bars.carry
+    reached = tuple([mark is not None for mark in bars.carry])
+    ys = tuple([bool(marks) for marks in bars.ys])
+    while True:
+        needed = step.parts(needed_inputs(step.program, (*reached, *ys))).carry
+        grown = tuple([a or (b and c) for a, b, c in zip(reached, needed, linear.carry, strict=True)])
+        if grown == reached:
+            break
+        reached = grown
+    return tuple([False if a and mark is None else mark for a, mark in zip(reached, bars.carry, strict=True)])
+
+
+def selects(program: Program, flags: Sequence[bool]) -> bool:
+    """Whether an equation that depends on the flagged inputs makes a selection."""
+    dependent: set[Any] = set(chosen(program.inputs, flags))
+    for e in program.equations:
+        if not dependent.isdisjoint(e.inputs):
+            if e.primitive.selects:
+                return True
+            dependent.update(e.outputs)
+    return False
 
 
 class StepTranspose:
@@ -112,6 +139,11 @@ class StepTranspose:
             for t, bar in zip(self.inputs.consts, after.consts, strict=True)
         ]
         self.found = after._replace(consts=tuple(reached))
+
+    @property
+    def selects_nothing(self) -> bool:
+        """Whether no cotangent has zeros of a selection but the sums."""
+        return self.recorder.selected == {t._index for t in self.sums.values()}
 
     @property
     def carry_marks(self) -> tuple[Mark, ...]:

@@ -20,7 +20,7 @@ from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.keeping import kept_values
-from funcgrad.transforms.control.step import Parts, Step, chosen, counters_of, either
+from funcgrad.transforms.control.step import Parts, Step, chosen, counters_of, dependent_parts
 from funcgrad.transforms.dependence import computed_from
 from funcgrad.transforms.linearize import literal_indices, record_jvp, residuals_of, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
@@ -90,6 +90,26 @@ class StepTangents:
         """Which outputs have tangents."""
         return self.step.results([dot is not None for dot in self.out_dots])
 
+    def grown(self, active: Parts[bool]) -> Flags:
+        """The carry that gets tangents, trip after trip, from those of the `active` inputs alone."""
+        carry = self.active_outputs[0]
+        if not any(one and not other for one, other in zip(carry, active.carry, strict=True)):
+            return active.carry
+        out_dots, _ = self.step.results(self.out_dots)
+        flags = active.carry
+        while True:
+            given_dots = self.dots._replace(carry=tuple(chosen(self.dots.carry, flags)))
+            found = computed_from(self.recorder, indices(given(given_dots.flat)))
+            grown = tuple(
+                [
+                    flag or (x is not None and self.recorder.index_of(x) in found)
+                    for flag, x in zip(flags, out_dots, strict=True)
+                ]
+            )
+            if grown == flags:
+                return flags
+            flags = grown
+
     def dots_of_outputs(self, active: Parts[bool]) -> list[int]:
         """The tangents of the active carry, zeros where there is none, and of the ys that have one."""
         carry, ys = self.step.results(self.out_dots)
@@ -117,15 +137,23 @@ def with_tangents(
     """What `make` builds from the step's tangents, once all of the carry that gets tangents has them."""
     token = _WITHIN.set(True)
     try:
+        tried = active._replace(carry=reached_carry(step, active))
         while True:
             with transforming(step.program, transform) as recorder:
-                tangents = StepTangents(recorder, step, active)
-                grown = either(active.carry, tangents.active_outputs[0])
-                if grown == active.carry:
-                    return make(tangents, active)
-            active = active._replace(carry=grown)
+                tangents = StepTangents(recorder, step, tried)
+                grown = tangents.grown(active)
+                if grown == tried.carry:
+                    return make(tangents, tried)
+            active = tried = active._replace(carry=grown)
     finally:
         _WITHIN.reset(token)
+
+
+def reached_carry(step: Step, active: Parts[bool]) -> Flags:
+    """The carry that may get tangents in any number of trips: more than does where a derivative is zero."""
+    carry, _ = dependent_parts(step, active)
+    avals = step.carry_avals
+    return tuple([a or (b and t.inexact) for a, b, t in zip(active.carry, carry, avals, strict=True)])
 
 
 def within_step() -> bool:

@@ -19,13 +19,25 @@ UPDATES = (Scatter, UpdateSlice, AddToSlice, AddAlongAxis)
 
 
 WHILE = ("while_loop", "while_sweeps")
+HOLDING = ("scan", "cond", *WHILE)
 """Control flow is told by name: its modules are built on this one."""
+
+
+def has_any(equations: Sequence[Equation], kinds: tuple[type, ...]) -> bool:
+    """Whether one of the equations is an operation of these kinds."""
+    return any(issubclass(kind, kinds) for kind in {type(e.primitive) for e in equations})
+
+
+def may_change(equations: Sequence[Equation]) -> bool:
+    """Whether one of the equations changes a part of an array, or holds Programs that may."""
+    kinds = {type(e.primitive) for e in equations}
+    return any(issubclass(kind, UPDATES) or kind.name in HOLDING for kind in kinds)
 
 
 def changed_inputs(program: Program) -> tuple[int | None, ...]:
     """For each output the input that it is, or is made of by changing parts of it, if there is one."""
     origin: dict[Atom, int] = {v: k for k, v in enumerate(program.inputs) if v.aval.shape}
-    for equation in program.equations:
+    for equation in program.equations if may_change(program.equations) else ():
         for out, base in zip(equation.outputs, bases(equation), strict=True):
             if base is not None and base in origin:
                 origin[out] = origin[base]
@@ -87,6 +99,8 @@ def changed_operands(branches: Sequence[Program]) -> list[int | None]:
 
 def reads_first(program: Program) -> Program:
     """The Program, in which what reads an array stands before what changes it, where that can be."""
+    if not may_change(program.equations):
+        return program
     equations = list(program.equations)
     position = 0
     while position < len(equations):
@@ -150,6 +164,8 @@ def as_additions(program: Program) -> Program:
 
 def totals_in_place(program: Program) -> Program:
     """The Program that adds to a carried array where it is, at its end, where it adds below a mask alone."""
+    if "where" not in {e.primitive.name for e in program.equations}:
+        return program
     makers = {v: e for e in program.equations for v in e.outputs}
     uses = Counter([a for e in program.equations for a in e.inputs if isinstance(a, Var)])
     uses.update([a for a in program.outputs if isinstance(a, Var)])

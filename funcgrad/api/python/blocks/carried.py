@@ -19,6 +19,7 @@ from funcgrad.api.python.blocks.cells import (
     taken_apart,
 )
 from funcgrad.api.python.blocks.recording import Place
+from funcgrad.api.python.blocks.strengthened import strengthened
 from funcgrad.api.python.identity import other_name, same_arrays
 from funcgrad.api.python.unbound import UNBOUND
 from funcgrad.errors import FuncgradError, ShapeError, TracedBranchError, TreeError
@@ -123,8 +124,11 @@ class Carried:
         values.update(self.pinned)
         return values
 
-    def after_trip(self, values: dict[str, Any], given: dict[str, Any]) -> list[Any]:
-        """The leaves that a trip leaves in the slots, or Retyped where the slots must be others."""
+    def after_trip(self, values: dict[str, Any], given: dict[str, Any], indices: Sequence[int]) -> list[Any]:
+        """The leaves that a trip leaves in the slots, or Retyped where the slots must be others.
+
+        At the `indices` of the trace are what it was given for them.
+        """
         slots: list[Slot] = []
         leaves: list[Any] = []
         changed = False
@@ -146,9 +150,22 @@ class Carried:
                 leaves += [leaf] if slot.aval is not None else []
                 changed = changed or slots[-1] is not slot
         if changed:
+            same = len(slots) == len(self.slots) and self._is_stronger(slots, indices, leaves)
             self.slots = slots
-            raise Retyped
+            if not same:
+                raise Retyped
         return leaves
+
+    def _is_stronger(self, slots: Sequence[Slot], indices: Sequence[int], leaves: Sequence[Any]) -> bool:
+        """Whether the slots differ by floats of Python's that are NumPy's; the trace then has them so."""
+        pairs = zip(self.slots, slots, strict=True)
+        typed_pairs = [(x, y) for x, y in pairs if x.aval is not None]
+        changed = [k for k, (x, y) in enumerate(typed_pairs) if x is not y]
+        for x, y in [typed_pairs[k] for k in changed]:
+            if x.only_out or x.aval is None or x.aval.dtype != np.float64 or y.aval != x.aval.strong:
+                return False
+        recorder = active_recorder()
+        return recorder is not None and strengthened(recorder, [indices[k] for k in changed], leaves)
 
     def _kept(self, slot: Slot, leaf: Anything, given: dict[str, Any], values: dict[str, Any]) -> Slot:
         """The slot, or one of the type that it must have."""

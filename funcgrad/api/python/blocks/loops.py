@@ -102,6 +102,7 @@ class Attempt:
         """The results of a trip: what leads, the carry, and what is appended."""
         carried, loop, n = self.carried, self.carried.loop, self.n_lead
         count = len(carried.avals)
+        inputs = [x._index for x in tracers[n : n + count]]
         given = carried.bound_to(tracers[n : n + count], late=False)
         loop.state.bind(dict.fromkeys(loop.state.names, UNBOUND))
         loop.state.bind(given)
@@ -119,7 +120,7 @@ class Attempt:
             self.look(given, values, before)
         finally:
             loop.state.bind(self.entry)
-        return [*heads, *carried.after_trip(values, given), *self.appended.leaves()]
+        return [*heads, *carried.after_trip(values, given, inputs), *self.appended.leaves()]
 
     def look(self, given: dict[str, Any], values: dict[str, Any], before: dict[str, Any]) -> None:
         """See what a trip has made of the names that it was given."""

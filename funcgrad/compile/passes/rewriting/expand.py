@@ -26,6 +26,7 @@ from funcgrad.ops.elementwise.identity import Departure
 from funcgrad.ops.reducing.labelled import written
 from funcgrad.transforms.control.numbers_apart import Apart
 from funcgrad.transforms.control.scan import Scan
+from funcgrad.transforms.control.updates import has_any
 from funcgrad.types import AnyPrimitive, Anything
 
 SMALL_PRODUCT = 8192
@@ -91,7 +92,8 @@ def expanded(program: Program, rewriter: Rewriter) -> Program:
     rewrite_all(rewriter, program.equations, known)
     outputs = tuple([known.get(a, a) for a in program.outputs])  # type: ignore[arg-type]
     equations = parts_merged(added_in_place(rewriter.equations, outputs), outputs)
-    equations = products_turned(equations, count_reads(equations, outputs))
+    if has_any(equations, (Permute,)):
+        equations = products_turned(equations, count_reads(equations, outputs))
     return Program(program.inputs, tuple(rewriter.captured), equations, outputs, program.name)
 
 
@@ -100,6 +102,8 @@ def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tu
 
     The sum stands where it stood, so that all that it needs is known there.
     """
+    if not has_any(equations, (Pad, Scatter)):
+        return tuple(equations)
     makers = {v: e for e in equations for v in e.outputs}
     uses = count_reads(equations, outputs)
     gone: set[Equation] = set()
@@ -123,6 +127,8 @@ def added_in_place(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tu
 
 def parts_merged(equations: Sequence[Equation], outputs: Sequence[Atom]) -> tuple[Equation, ...]:
     """Equations in which what is added to the part that has just been placed in zeros is added before."""
+    if not has_any(equations, (AddToSlice,)):
+        return tuple(equations)
     makers = {v: e for e in equations for v in e.outputs}
     uses = count_reads(equations, outputs)
     gone: set[Equation] = set()

@@ -22,7 +22,7 @@ from funcgrad.ops.elementwise.arithmetic import add, add_in_any_order
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import Step
-from funcgrad.transforms.control.updates import changed_operands
+from funcgrad.transforms.control.updates import changed_operands, has_any
 from funcgrad.transforms.simplify import simplify_program
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Fixed:
 def rewrite_fixed_places(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
     """The scan with numbers for sums at one place; None where there are none."""
     scan: Scan = equation.primitive
-    if scan.length < FEWEST:
+    if scan.length < FEWEST or not has_any(scan.body.equations, (Scatter, AddToSlice, Cond)):
         return None
     body = simplify_program(scan.body)
     step = Step(body, scan.n_carry, scan.n_xs)

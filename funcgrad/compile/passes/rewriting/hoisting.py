@@ -17,6 +17,7 @@ from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.reducing.labelled import written
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import Step
+from funcgrad.transforms.control.updates import has_any
 from funcgrad.transforms.simplify import simplify_program
 from funcgrad.types import AnyPrimitive
 
@@ -43,7 +44,7 @@ class Sum(NamedTuple):
 def rewrite_products(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
     """The scan without what one product can do before or after it; None where there is nothing."""
     scan: Scan = equation.primitive
-    if scan.length < FEWEST:
+    if scan.length < FEWEST or not has_any(scan.body.equations, (DotGeneral, StrongZeroDot)):
         return None
     body = simplify_program(scan.body)
     if body.captured:

@@ -23,6 +23,7 @@ from funcgrad.ops.elementwise.arithmetic import add, add_in_any_order
 from funcgrad.transforms.control.conditional import Cond
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.step import Step, with_inputs
+from funcgrad.transforms.control.updates import has_any
 from funcgrad.transforms.control.while_loop import WhileLoop
 
 UPDATES = (Scatter, UpdateSlice, AddToSlice)
@@ -67,9 +68,18 @@ class Kept(NamedTuple):
 
 def with_kept_elements(program: Program) -> Program:
     """The Program, whose loops keep elements in numbers where that is known to be right."""
-    if not any(isinstance(e.primitive, Scan | WhileLoop | Cond) for e in program.equations):
-        return program
-    return rewritten(program, Sums(Units()))
+    return rewritten(program, Sums(Units())) if any(map(writes_inside, program.equations)) else program
+
+
+def writes_inside(e: Equation) -> bool:
+    """Whether a loop or a conditional holds a Program that changes parts of arrays."""
+    primitive = e.primitive
+    held: Sequence[Program] = ()
+    if isinstance(primitive, Scan | WhileLoop):
+        held = [primitive.body]
+    elif isinstance(primitive, Cond):
+        held = primitive.branches
+    return any(has_any(x.equations, UPDATES) or any(map(writes_inside, x.equations)) for x in held)
 
 
 def rewritten(program: Program, sums: Sums) -> Program:

@@ -15,5 +15,8 @@ def count_uses(program: Program) -> Counter[Var]:
 
 def count_reads(equations: Sequence[Equation], outputs: Sequence[Atom]) -> Counter[Var]:
     """How often these equations and outputs read each variable."""
-    atoms = [*[a for e in equations for a in e.inputs], *outputs]
-    return Counter([a for a in atoms if isinstance(a, Var)])
+    found = Counter([a for e in equations for a in e.inputs if type(a) is Var])
+    for a in outputs:
+        if type(a) is Var:
+            found[a] += 1
+    return found
