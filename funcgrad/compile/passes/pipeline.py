@@ -19,6 +19,7 @@ from funcgrad.compile.language.rows import NAMES
 from funcgrad.compile.passes.arranging.dividing import NAMES_OF_CHUNKS
 from funcgrad.compile.passes.arranging.fusion import Joined, joined_steps
 from funcgrad.compile.passes.rewriting.expand import expand
+from funcgrad.compile.passes.rewriting.joined_parts import joined_parts
 from funcgrad.compile.passes.rewriting.kept_elements import with_kept_elements
 from funcgrad.compile.passes.rewriting.scalars_first import scalars_first
 from funcgrad.compile.passes.rewriting.shifted_sums import shifted_sums
@@ -74,7 +75,7 @@ def scheduled(
     `schedules` says how equations are lowered, and `names` what their text may name: not what is `reserved`.
     """
     check_dtypes(program)
-    program = shifted_sums(program)
+    program = joined_parts(shifted_sums(program))
     taken = (*NAMES_OF_KERNELS, *reserved)
     local = names(taken)
     local.name_all(variable_names(program, taken))
