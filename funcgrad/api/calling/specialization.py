@@ -19,6 +19,7 @@ from funcgrad.tree import TreeDef
 from funcgrad.tree.straight import straight_call
 from funcgrad.types import Anything, Tree
 
+beside = Later("funcgrad.compile.runtime.beside")
 executables = Later("funcgrad.compile.runtime.executable")
 
 
@@ -48,7 +49,7 @@ def lie_in_rows(leaves: Sequence[Any], numbers: Sequence[int]) -> bool:
 def begin_with(leaves: Sequence[Any]) -> None:
     """Begin with what native code needs, before a function is recorded that is called with these leaves."""
     if not any(type(x) is Tracer for x in leaves):
-        executables.begin()
+        beside.BEGINNING.begin()
 
 
 class Specialization:

@@ -54,7 +54,7 @@ class CompilerProcess:
             self._stdin.write(json.dumps(sys.path, default=str).encode() + b"\n")
             self._stdin.flush()
         except OSError:
-            self._end()
+            self.end()
 
     @property
     def _stdin(self) -> Anything:
@@ -67,9 +67,10 @@ class CompilerProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,24 +19,15 @@ from funcgrad.compile.differs import say
 from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
+from funcgrad.compile.engines.forks import keep_through_forks
 from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
-from funcgrad.types import Anything, Foreign
+from funcgrad.types import Foreign
 
 __all__ = ["CodeError", "Loaded", "compile_ir", "host_cpu", "keep_through_forks", "link_object", "triple"]
 
 # LLVM's contexts are shared by a process: one compilation or link at a time.
 _LOCK = threading.RLock()
 _LIBRARY_NAMES = itertools.count()
-
-
-def keep_through_forks(lock: Anything) -> None:
-    """Fork only while no other thread holds a lock: in the child nobody would ever release it."""
-
-    def release() -> None:
-        lock.__exit__(None, None, None)
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=lock.__enter__, after_in_parent=release, after_in_child=release)
 
 
 def llvmlite_lock() -> Foreign | None:

@@ -12,14 +12,24 @@ import contextlib
 import os
 from collections.abc import Iterator
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from funcgrad.compile.engines.compiler_process import CompilerProcess
-from funcgrad.compile.engines.llvm import CodeError, Compiled, keep_through_forks
+from funcgrad.compile.engines.forks import keep_through_forks
 from funcgrad.compile.engines.object_code import Work
-from funcgrad.compile.runtime import machine_code, signals, threads
 from funcgrad.compile.runtime.cache import current, lookup
-from funcgrad.compile.runtime.machine_code import FOR_CALLS, FOR_SIGNALS, FOR_THREADS, Part
+from funcgrad.later import Later
 from funcgrad.processors import available_processors
+
+if TYPE_CHECKING:
+    from funcgrad.compile.engines.llvm import Compiled
+    from funcgrad.compile.runtime.machine_code import Part
+
+# They import llvmlite, which the process beside does meanwhile as well.
+llvm = Later("funcgrad.compile.engines.llvm")
+machine_code = Later("funcgrad.compile.runtime.machine_code")
+signals = Later("funcgrad.compile.runtime.signals")
+threads = Later("funcgrad.compile.runtime.threads")
 
 WORTH_A_PROCESS = 2_000
 """Characters of source from which LLVM needs longer than a process needs to start."""
@@ -37,15 +47,24 @@ class Beginning:
         self.lock = RLock()
 
     def begin(self) -> None:
-        """Begin, where a run time is needed and nobody has compiled one."""
+        """Begin, where a run time is needed and nobody has compiled one.
+
+        A process takes long to start: it is started at once where nothing can be on disk.
+        """
         with self.lock:
             if self.asked:
                 return
             self.asked = True
-            if available_processors() < 2 or not missing_parts("") or lookup(FOR_CALLS.key) is not None:
-                return
-            process = CompilerProcess()
-            process.begin(machine_code.machine_work(FOR_CALLS))
+        if available_processors() < 2 or not current().keeps:
+            return
+        process = CompilerProcess() if current().is_empty else None
+        if not missing_parts("") or lookup(machine_code.FOR_CALLS.key) is not None:
+            if process is not None:
+                process.end()
+            return
+        process = process or CompilerProcess()
+        process.begin(machine_code.machine_work(machine_code.FOR_CALLS))
+        with self.lock:
             self.process = process
             atexit.register(self.end)
 
@@ -61,8 +80,7 @@ class Beginning:
         """End the process if nobody has taken it."""
         process = self.take()
         if process is not None:
-            with process:
-                pass
+            process.end()
 
     def forget(self) -> None:
         """In a forked child: the process is the parent's."""
@@ -80,9 +98,9 @@ if hasattr(os, "register_at_fork"):
 def missing_parts(source: str) -> list[Part]:
     """The parts of the run time that a kernel needs and nobody has compiled."""
     needed = [
-        (FOR_CALLS, not machine_code.begun()),
-        (FOR_THREADS, "parallel(" in source and not threads.begun()),
-        (FOR_SIGNALS, "poll(" in source and not signals.begun()),
+        (machine_code.FOR_CALLS, not machine_code.begun()),
+        (machine_code.FOR_THREADS, "parallel(" in source and not threads.begun()),
+        (machine_code.FOR_SIGNALS, "poll(" in source and not signals.begun()),
     ]
     if not any(wanted for _, wanted in needed) or not machine_code.supported() or not current().keeps:
         return []
@@ -94,9 +112,9 @@ class Beside:
 
     def __init__(self, process: CompilerProcess, source: str) -> None:
         self.process = process
-        others = [part for part in missing_parts(source) if part is not FOR_CALLS]
+        others = [part for part in missing_parts(source) if part is not machine_code.FOR_CALLS]
         process.begin(*[machine_code.machine_work(part) for part in others])
-        self.parts = [FOR_CALLS, *others]
+        self.parts = [machine_code.FOR_CALLS, *others]
         self.waited_for = False
 
     def begin(self, work: Work) -> None:
@@ -135,5 +153,5 @@ def compile_run_time(source: str) -> None:
     """Compile here what a kernel needs of the run time, while it is compiled elsewhere."""
     for part in missing_parts(source):
         # What this system cannot have is said by whoever needs it.
-        with contextlib.suppress(CodeError):
+        with contextlib.suppress(llvm.CodeError):
             machine_code.machine_binary(part)

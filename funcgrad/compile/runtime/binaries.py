@@ -25,6 +25,9 @@ from funcgrad.processors import available_processors
 choice = Later("funcgrad.compile.engines.choice")
 dividing = Later("funcgrad.compile.engines.direct.halves")
 
+A_PROCESS, A_BREATH = 400, 100
+"""Lines of LLVM's that are worth another process, and those that are worth telling one that is there."""
+
 FUNCTIONS = 3
 """Functions of a source from which some of them may be compiled apart."""
 
@@ -76,7 +79,8 @@ def built(source: str, functions: tuple[str, ...], flags: frozenset[str]) -> Bin
             others = 1 + may_be_divided(source) - len(compilers)
             compilers += [held.enter_context(CompilerProcess()) for _ in range(others)]
         engine, modules = choice.modules_of(source, functions, flags)
-        works = works_of(engine, modules, functions, len(compilers))
+        least = A_PROCESS if long else A_BREATH
+        works = works_of(engine, modules, functions, len(compilers), least)
         run_time = partial(compile_run_time, source) if long and beside is None else None
         objects = compile_works(list(zip(works, compilers, strict=False)), run_time)
     offered = {name for work in works for name in work.exported}
@@ -91,14 +95,15 @@ def may_be_divided(source: str) -> bool:
 
 
 def works_of(
-    engine: str, modules: Sequence[str | bytes], functions: tuple[str, ...], most: int
+    engine: str, modules: Sequence[str | bytes], functions: tuple[str, ...], most: int, least: int
 ) -> list[Work]:
-    """What LLVM is given of a kernel: at most so many works, each for a core of its own."""
+    """What LLVM is given of a kernel: at most so many works, of `least` lines, each for a core of its own."""
     first, *others = modules
     if engine != "direct" or most < 2 or not isinstance(first, str):
         return [Work(tuple(modules), functions, True, False)]
     return [
-        Work((half.text, *others), half.exported, True, False) for half in dividing.halves(first, functions)
+        Work((half.text, *others), half.exported, True, False)
+        for half in dividing.halves(first, functions, least)
     ]
 
 

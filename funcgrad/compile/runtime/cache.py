@@ -32,7 +32,7 @@ try:
 except ImportError:  # pragma: no cover - other interpreters
     from hashlib import blake2b
 
-from funcgrad.compile.engines.llvm import host_cpu, triple
+from funcgrad.compile.engines.object_code import host_cpu, triple
 from funcgrad.ir.presenters import presenter
 
 _MAGIC = b"fgcache2"
@@ -132,6 +132,17 @@ class Cache:
         """Whether there is an entry under a key, sound or not: nothing is read."""
         path = self._path(_digest(key))
         return path is not None and path.exists()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no entry of anybody's, which is known before it is known how entries are named."""
+        if self.directory is None:
+            return True
+        try:
+            with os.scandir(self.directory) as files:
+                return not any(_ENTRY.fullmatch(file.name) for file in files)
+        except OSError:  # not made yet
+            return True
 
     @property
     def keeps(self) -> bool:

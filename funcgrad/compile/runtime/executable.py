@@ -89,11 +89,6 @@ def evaluated(program: Program, args: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
-def begin() -> None:
-    """Begin with what the first kernel needs beside itself: a function is about to be recorded."""
-    BEGINNING.begin()
-
-
 def compiled(program: Program, *, strict: bool = False, donated: frozenset[int] = frozenset()) -> Executable:
     """The Program as native code. With `strict`, Python scalars are taken only for weak inputs.
 

@@ -1,7 +1,6 @@
 """A module in two halves: what stays together, what each is given, and that both find one another."""
 
 import numpy as np
-import pytest
 
 from funcgrad.compile.engines.binary import Binary, pack, unpack
 from funcgrad.compile.engines.direct import halves as dividing
@@ -14,7 +13,11 @@ INNER = """define internal void @"inner{k}.{k}"(ptr %a0) noinline #0 {{
 entry:
   %x = load double, ptr %a0
   %y = fmul double %x, {k}.0
+  br label %for2
+for2:
   %z = call double @deepest{k}(double %y)
+  br label %end3
+end3:
   store double %z, ptr %a0
   ret void
 }}
@@ -38,28 +41,29 @@ attributes #0 = { nounwind }
 )
 
 
-@pytest.fixture
-def short(monkeypatch):
-    monkeypatch.setattr(dividing, "LEAST", 5)
+def names_together(text):
+    _, definitions, _ = dividing.sections(text)
+    return sorted([sorted([x.name for x in group]) for group in dividing.together(definitions)])
 
 
-def test_what_is_optimised_in_view_of_one_another_stays_together():
-    _, definitions, _ = dividing.sections(TEXT)
-    groups = sorted([[x.name for x in group] for group in dividing.together(definitions)])
-    assert groups == [["inner1.1", "deepest1"], ["inner2.2", "deepest2"], ["inner3.3", "deepest3"], ["run"]]
-    optimised = TEXT.replace("noinline optnone", "noinline")
-    assert len(dividing.together(dividing.sections(optimised)[1])) == 1
+def test_what_is_called_in_a_loop_stays_with_what_calls_it():
+    apart = [["deepest1", "inner1.1"], ["deepest2", "inner2.2"], ["deepest3", "inner3.3"], ["run"]]
+    assert names_together(TEXT) == apart
+    assert names_together(TEXT.replace("noinline optnone", "noinline")) == apart
+    looping = TEXT.replace(
+        "  %x = load ptr, ptr %a0\n", "  br label %for1\nfor1:\n  %x = load ptr, ptr %a0\n"
+    )
+    assert names_together(looping) == apart
+    assert len(names_together(looping.replace("noinline optnone", "noinline"))) == 1
 
 
-def test_a_short_module_and_one_that_hangs_together_stay_as_they_are(short, monkeypatch):
-    optimised = TEXT.replace("noinline optnone", "noinline")
-    assert dividing.halves(optimised, ["run"]) == ((optimised, ("run",)),)
-    monkeypatch.setattr(dividing, "LEAST", 400)
-    assert dividing.halves(TEXT, ["run"]) == ((TEXT, ("run",)),)
+def test_a_short_module_and_one_that_hangs_together_stay_as_they_are():
+    assert dividing.halves(INNER.format(k=1), ["inner1.1"], 5) == ((INNER.format(k=1), ("inner1.1",)),)
+    assert dividing.halves(TEXT, ["run"], 400) == ((TEXT, ("run",)),)
 
 
-def test_halves_that_were_compiled_apart_find_one_another(short):
-    found = dividing.halves(TEXT, ["run"])
+def test_halves_that_were_compiled_apart_find_one_another():
+    found = dividing.halves(TEXT, ["run"], 5)
     assert len(found) == 2
     assert sum(["@deepest1(double %a0) noinline" in half.text for half in found]) == 1
     assert not any(name.startswith("deepest") for half in found for name in half.exported)

@@ -1,7 +1,8 @@
 """One module of LLVM assembly to two that are compiled on two cores, and find one another where they lie.
 
-Knows the text that `translate` writes. Functions that LLVM compiles in view of one another stay together, so
-that each is compiled as it would be: only a function that is not optimised calls others from afar.
+Knows the text that `translate` writes. A function that is called in a loop stays with the one that calls it,
+so that LLVM knows of it what it would: others are called from afar, and so are all those that are called by a
+function which is not optimised.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-LEAST = 400
-"""Lines of the smaller half from which it is worth a process."""
-
 HASTY = 16
 """Lines of a function that is not optimised that take as long as one of another."""
 
 _HEAD = re.compile(r'^define (?:internal )?(.*?@"?([^"(]+)"?\(.*\)) ([^()]*#0) \{$')
 _CALL = re.compile(r'\bcall [^@]*@"?([^"(]+)"?\(')
+_ENTERED, _LEFT = re.compile(r"(?:for|while)\d+:"), re.compile(r"(?:end|done)\d+:")
 _NAMED = re.compile(r'@"?([\w.]+)"?')
 
 
@@ -28,7 +27,7 @@ class Definition(NamedTuple):
     lines: Sequence[str]
     called: frozenset[str]
     named: frozenset[str]
-    """What it calls, and all that it names."""
+    """What it calls in loops, and all that it names."""
 
     @property
     def optimised(self) -> bool:
@@ -66,16 +65,14 @@ class Half(NamedTuple):
     exported: tuple[str, ...]
 
 
-def halves(text: str, exported: Sequence[str]) -> tuple[Half, ...]:
-    """A module as two of about the same weight; as it is where there is nothing to divide."""
+def halves(text: str, exported: Sequence[str], least: int) -> tuple[Half, ...]:
+    """A module as two of about the same weight; as it is where one would have less than `least` lines."""
     first, definitions, last = sections(text)
     groups = sorted(together(definitions), key=weight, reverse=True)
-    if sum(weight(group) for group in groups[1:]) < LEAST:
-        return (Half(text, tuple(exported)),)
     divided: tuple[list[Definition], list[Definition]] = ([], [])
     for group in groups:
         min(divided, key=weight).extend(group)
-    if min(weight(half) for half in divided) < LEAST:
+    if min(weight(half) for half in divided) < least:
         return (Half(text, tuple(exported)),)
     return tuple([half_of(half, definitions, (first, last), exported) for half in divided])
 
@@ -112,13 +109,25 @@ def sections(text: str) -> tuple[list[str], list[Definition], list[str]]:
         body = lines[start:end]
         inside = "\n".join([line for line in body[1:] if "@" in line])
         named = names & {found[1] for found in _NAMED.finditer(inside)}
-        called = names & {found[1] for found in _CALL.finditer(inside)}
-        definitions.append(Definition(parts_of(body[0])[1], body, frozenset(called), frozenset(named)))
+        called = called_in_loops(body) & names
+        definitions.append(Definition(parts_of(body[0])[1], body, called, frozenset(named)))
     return lines[: starts[0]] if starts else lines, definitions, lines[ends[-1] :] if ends else []
 
 
+def called_in_loops(body: Sequence[str]) -> frozenset[str]:
+    """What a function calls in its loops."""
+    found = []
+    depth = 0
+    for line in body:
+        if not line.startswith(" "):
+            depth += bool(_ENTERED.fullmatch(line)) - bool(_LEFT.fullmatch(line))
+        elif depth and "call " in line:
+            found += _CALL.findall(line)
+    return frozenset(found)
+
+
 def together(definitions: Sequence[Definition]) -> list[list[Definition]]:
-    """The definitions in groups of those that LLVM looks at in view of one another."""
+    """The definitions in groups of those that are to be compiled in view of one another."""
     group = {x.name: {x.name} for x in definitions}
     for x in definitions:
         for name in x.called if x.optimised else ():
