@@ -136,3 +136,14 @@ def test_other_vectors_stay_what_they_are(step: Any, size: int) -> None:
         return np.concatenate([new, state[2:]]) if size > 2 else new, row
 
     assert scan_of(loss(lax.scan, wide), np.full(size, 0.3), DRIVE).apart is None
+
+
+def test_a_sum_of_halves_is_rounded_once() -> None:
+    def step(state: Any, _: Any) -> Any:
+        x, y, z = state
+        return np.stack([y, z, x * np.float16(0.9)]), np.sum(state)
+
+    start = np.array([0.3333, 1.777, 7.123], np.float16)
+    _, sums = fg.jit(lambda s: fg.scan(step, s, np.arange(4)))(start)
+    _, expected = unrolled(step, start, np.arange(4))
+    np.testing.assert_array_equal(sums, expected)
