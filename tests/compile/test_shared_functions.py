@@ -13,7 +13,7 @@ import funcgrad as fg
 from funcgrad.compile.emit import repeats, shared_functions
 from funcgrad.compile.emit.frames import Frame
 from funcgrad.compile.emit.shared_functions import in_functions
-from funcgrad.compile.emit.statement_tree import Roles, names_in, parsed, text_of
+from funcgrad.compile.emit.statement_tree import Roles, lines_of, names_in, parsed, text_of
 from funcgrad.compile.engines.build import NUMBERS
 from funcgrad.compile.engines.direct.translate import translate
 from funcgrad.compile.passes.scheduling.views import Buffer
@@ -152,7 +152,7 @@ def test_a_number_that_is_read_after_a_group_is_returned() -> None:
     step += "    y{0} = s{0} * 2.0\n"
     (body,), functions = numbered("".join(step.format(k) for k in range(70)) + "    out[0] = y3 + y69\n")
     assert any(line.startswith("    return ") for function in functions for line in function)
-    assert names_in(body)["y3"] == 2
+    assert names_in(lines_of(body))["y3"] == 2
 
 
 def test_names_that_meet_elsewhere_are_another_group() -> None:
@@ -177,7 +177,7 @@ def test_what_may_keep_its_value_is_passed_in() -> None:
         "    for i in range(n0):\n        a{0}[i] = r{0}\n"
     )
     lines = "".join(step.format(k) for k in range(60)).splitlines()
-    roles = Roles(lines[:3])
+    roles = Roles(lines_of(lines[:3]))
     assert roles.assigned == {"r0": True}
     assert roles.read_first == {"x"}
     _, functions = numbered("\n".join(lines))

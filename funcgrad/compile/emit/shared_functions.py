@@ -18,6 +18,7 @@ from funcgrad.compile.emit.statement_tree import (
     Roles,
     Settings,
     Statement,
+    code_in,
     margin_of,
     names_in,
     parsed,
@@ -89,7 +90,7 @@ class Division:
         for b, body in enumerate(self.bodies):
             if len(text_of(body)) > LARGEST_GROUP:
                 self.divide(Place(b, body, 0), stays, LARGEST_GROUP // 4)
-            if len(names_in(text_of(body))) > LARGEST_GROUP:
+            if len(names_in(code_in(body))) > LARGEST_GROUP:
                 # What is left only calls then, and LLVM need not look for anything in it.
                 self.divide(Place(b, body, 0), stays_or_calls, 0)
 
@@ -98,7 +99,7 @@ class Division:
         for place in places:
             for statement in place.statements:
                 statement.read()
-        totals = [names_in(text_of(body)) for body in self.bodies]
+        totals = [names_in(code_in(body)) for body in self.bodies]
         settings = Settings(self.bodies)
         chain = Chain([place.statements for place in places], [totals[place.body] for place in places])
         chain.join()
@@ -118,7 +119,7 @@ class Division:
         """Make functions of runs of more than `most` lines, between statements that are `apart`."""
         for statement in place.statements:
             statement.read()
-        totals = [names_in(text_of(body)) for body in self.bodies]
+        totals = [names_in(code_in(body)) for body in self.bodies]
         settings = Settings(self.bodies)
         cuts: list[Cut] = []
         for run in runs_of(place.statements, totals[place.body], apart):
@@ -187,12 +188,12 @@ class Division:
     ) -> Interface | None:
         """What a function for these groups takes and returns, however much; None where that is not known."""
         model = same[0]
-        roles = Roles(text_of(members(places, model)))
+        roles = Roles(code_in(members(places, model)))
         numbers = {name: k for k, name in enumerate(model.names)}
         settable = [numbers[name] for name in roles.assigned if name not in roles.turns]
         returned: set[int] = set()
         for group in same:
-            total, inside = totals[places[group.block].body], names_in(text_of(members(places, group)))
+            total, inside = totals[places[group.block].body], names_in(code_in(members(places, group)))
             returned.update([k for k in settable if total[group.names[k]] > inside[group.names[k]]])
         taken = {numbers[name] for name in roles.read_first}
         for k in returned - taken:

@@ -17,7 +17,7 @@ _FIXED = frozenset(
         *("return", "pass", "True", "False", "NAN", "INF", "math", "np"),
     ]
 )
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*) = (.*)")
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*) = ")
 _LOOP = re.compile(r"\s*for ([A-Za-z_]\w*) in ")
 _STAYS = re.compile(
     r"\b(?:return|parallel|break|continue|poll|malloc|realloc|free|(?:shifted|stack_\w+|as_\w+)(?=\())\b"
@@ -31,6 +31,21 @@ _CALLS = re.compile(r"\s*(?:if .*:|else:|[A-Za-z_]\w*\(.*\)|[A-Za-z_]\w* = [A-Za
 
 _RETURNED = re.compile(r"\s*[A-Za-z_][\w, ]* = \w+_group\d+\(.*\)")
 """What a function made of statements returns."""
+
+
+class Line:
+    """A line without its comment: its names in order, the text between them, and what it does with them."""
+
+    __slots__ = ("assigned", "between", "margin", "names", "read", "turn")
+
+    def __init__(self, text: str) -> None:
+        self.names: list[str] = _NAME.findall(text)
+        self.between = _NAME.split(text)
+        self.margin = margin_of(text)
+        setting, loop = _ASSIGNMENT.match(text), _LOOP.match(text)
+        self.assigned: list[str] = setting.group(1).split(", ") if setting else []
+        self.read = self.names[len(self.assigned) :]
+        self.turn: str = loop.group(1) if loop else ""
 
 
 @dataclass(eq=False, slots=True)
@@ -54,6 +69,8 @@ class Statement:
     """The names that it sets before it reads them."""
     counted: Counter[str] = field(default_factory=Counter)
     """How often each name stands in it."""
+    own: list[Line] | None = None
+    """Its own lines as they were looked through, which is done once."""
 
     def text(self) -> Iterator[str]:
         """All its lines."""
@@ -62,18 +79,30 @@ class Statement:
         for statement in self.body:
             yield from statement.text()
 
+    def code(self) -> Iterator[Line]:
+        """All its lines without comments."""
+        if self.own is None:
+            self.own = lines_of(self.lines)
+        yield from self.own
+        for statement in self.body:
+            yield from statement.code()
+
     def read(self) -> None:
         """Find its template, its names and its length, again where statements of a loop may have changed."""
         if self.length and not self.body:
             return
         found: dict[str, int] = {}
-
-        def placed(match: re.Match[str]) -> str:
-            name = match.group()
-            return name if name in _FIXED else f"\0{found.setdefault(name, len(found))} "
-
-        code = code_of(self.text())
-        self.template = "\n".join([_NAME.sub(placed, line) for line in code])
+        code = list(self.code())
+        templates = []
+        for line in code:
+            parts = [line.between[0]]
+            for name, after in zip(line.names, line.between[1:], strict=True):
+                parts += [
+                    name if name in _FIXED else f"\0{found.setdefault(name, len(found))} ",
+                    after,
+                ]
+            templates.append("".join(parts))
+        self.template = "\n".join(templates)
         self.names = tuple(found)
         self.length = len(code)
         roles, self.counted = Roles(code), names_in(code)
@@ -105,6 +134,11 @@ class Statement:
 def code_of(lines: Iterator[str] | Sequence[str]) -> list[str]:
     """The lines without comments."""
     return [line.partition("  # ")[0] for line in lines if not line.lstrip().startswith("#")]
+
+
+def lines_of(lines: Sequence[str]) -> list[Line]:
+    """The lines without comments, looked through."""
+    return [Line(text) for text in code_of(lines)]
 
 
 def margin_of(line: str) -> int:
@@ -149,34 +183,36 @@ def text_of(statements: Sequence[Statement]) -> list[str]:
     return [line for statement in statements for line in statement.text()]
 
 
-def names_in(lines: Iterator[str] | Sequence[str]) -> Counter[str]:
-    """How often each name stands in the text."""
-    return Counter([name for line in code_of(lines) for name in _NAME.findall(line)])
+def code_in(statements: Sequence[Statement]) -> list[Line]:
+    """All lines of statements without comments."""
+    return [line for statement in statements for line in statement.code()]
+
+
+def names_in(code: Sequence[Line]) -> Counter[str]:
+    """How often each name stands in some lines."""
+    return Counter([name for line in code for name in line.names])
 
 
 class Roles:
     """What lines do with each name."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, code: Sequence[Line]) -> None:
         self.assigned: dict[str, bool] = {}
         """The names that are set, and whether some setting of them is certain to happen."""
         self.turns: set[str] = set()
         """The variables of loops."""
         self.read_first: set[str] = set()
         """The names that are read before they are set, if ever they are."""
-        code = code_of(lines)
-        margin = min(margin_of(line) for line in code)
+        margin = min([line.margin for line in code])
         for line in code:
-            setting, loop = _ASSIGNMENT.match(line), _LOOP.match(line)
-            for name in _NAME.findall(setting.group(2) if setting else line):
+            for name in line.read:
                 known = name in _FIXED or name in self.assigned or name in self.turns
-                if not known and not (loop and name == loop.group(1)):
+                if not known and name != line.turn:
                     self.read_first.add(name)
-            if setting:
-                for name in setting.group(1).split(", "):
-                    self.assigned[name] = self.assigned.get(name, False) or margin_of(line) == margin
-            if loop:
-                self.turns.add(loop.group(1))
+            for name in line.assigned:
+                self.assigned[name] = self.assigned.get(name, False) or line.margin == margin
+            if line.turn:
+                self.turns.add(line.turn)
 
 
 class Settings:
@@ -208,9 +244,8 @@ def first_settings(body: Sequence[Statement]) -> tuple[dict[str, int], dict[Stat
     def walk(statements: Sequence[Statement]) -> None:
         for statement in statements:
             beginnings[statement] = len(beginnings)
-            for line in code_of(statement.lines):
-                setting = _ASSIGNMENT.match(line)
-                for name in setting.group(1).split(", ") if setting else ():
+            for line in lines_of(statement.lines) if statement.own is None else statement.own:
+                for name in line.assigned:
                     settings.setdefault(name, beginnings[statement])
             walk(statement.body)
 
