@@ -56,12 +56,13 @@ SIGNALS_WORDS = 7
 SIGNALS_BETWEEN = 20000000
 
 # The pool of threads: each word that many threads write has a cache line of its own.
-POOL_OWNED, POOL_GENERATION, POOL_NEXT, POOL_INSIDE, POOL_OPEN, POOL_SLEEPERS = 0, 128, 256, 384, 512, 640
+POOL_OWNED, POOL_GENERATION, POOL_TAKEN, POOL_INSIDE, POOL_OPEN, POOL_SLEEPERS = 0, 128, 256, 384, 512, 640
 # The job, and what Python sets: the number of threads wanted, and how a signal mask is extended and restored.
-POOL_STAGE, POOL_TABLE, POOL_NUMBERS, POOL_END, POOL_GRAIN = 768, 776, 784, 792, 800
+POOL_STAGE, POOL_TABLE, POOL_NUMBERS, POOL_BEGIN, POOL_END, POOL_GRAIN = 768, 776, 784, 792, 800, 808
 POOL_WORKERS, POOL_WANTED, POOL_BLOCK_SIGNALS = 896, 904, 912
 POOL_MUTEX, POOL_CONDITION = 1024, 1280
-POOL_BYTES = 1536
+POOL_FROM_END = 1536
+POOL_BYTES = 1664
 
 # How often a worker looks for the next job before it sleeps: some twenty microseconds.
 SPINS = 1000

@@ -1,5 +1,8 @@
 """A pool of threads for stages of kernels: the work is an index range, taken in pieces by whoever is free.
 
+The caller takes pieces from the beginning of the range, workers from its end, until all are taken. So who
+works at one end in one stage does so in the next, and in the next call: what it reads is in its own cache.
+
 The pool's words are described in `offsets`. One caller at a time owns the workers; a second one, or a stage
 inside a stage, does its work itself. Workers watch the generation for a moment after their last work, and
 then sleep. A caller waits only for the workers that took part: it closes the job first, and who comes late
@@ -9,20 +12,22 @@ goes back to sleep.
 from __future__ import annotations
 
 from funcgrad.compile.runtime.machine.offsets import (
+    POOL_BEGIN,
     POOL_BLOCK_SIGNALS,
     POOL_CONDITION,
     POOL_END,
+    POOL_FROM_END,
     POOL_GENERATION,
     POOL_GRAIN,
     POOL_INSIDE,
     POOL_MUTEX,
-    POOL_NEXT,
     POOL_NUMBERS,
     POOL_OPEN,
     POOL_OWNED,
     POOL_SLEEPERS,
     POOL_STAGE,
     POOL_TABLE,
+    POOL_TAKEN,
     POOL_WANTED,
     POOL_WORKERS,
     SPINS,
@@ -65,16 +70,23 @@ def parallel(threads: int, stage: int, p: int, n: int, begin: int, end: int, gra
     poke(threads + POOL_STAGE, stage)
     poke(threads + POOL_TABLE, p)
     poke(threads + POOL_NUMBERS, n)
+    poke(threads + POOL_BEGIN, begin)
     poke(threads + POOL_END, end)
     poke(threads + POOL_GRAIN, grain)
-    atomic_store(threads + POOL_NEXT, begin)
+    atomic_store(threads + POOL_TAKEN, 0)
+    atomic_store(threads + POOL_FROM_END, 0)
     atomic_add(threads + POOL_OPEN, 1)
     atomic_add(threads + POOL_GENERATION, 1)
     if atomic_add(threads + POOL_SLEEPERS, 0) > 0:
         mutex_lock(threads + POOL_MUTEX)
         condition_broadcast(threads + POOL_CONDITION)
         mutex_unlock(threads + POOL_MUTEX)
-    work(threads)
+    pieces = (end - begin + grain - 1) // grain
+    piece = 0
+    while atomic_add(threads + POOL_TAKEN, 1) < pieces:
+        first = begin + piece * grain
+        run_stage(stage, p, n, first, min(first + grain, end))
+        piece += 1
     atomic_add(threads + POOL_OPEN, -1)
     spins = 0
     while atomic_add(threads + POOL_INSIDE, 0) != 0:
@@ -87,16 +99,17 @@ def parallel(threads: int, stage: int, p: int, n: int, begin: int, end: int, gra
 
 
 def work(threads: int) -> None:
-    """Take pieces of the job until there are no more."""
+    """Take pieces from the end of the job until all are taken: those that the caller takes are others."""
     stage = peek(threads + POOL_STAGE)
     p = peek(threads + POOL_TABLE)
     n = peek(threads + POOL_NUMBERS)
+    begin = peek(threads + POOL_BEGIN)
     end = peek(threads + POOL_END)
     grain = peek(threads + POOL_GRAIN)
-    begin = atomic_add(threads + POOL_NEXT, grain)
-    while begin < end:
-        run_stage(stage, p, n, begin, min(begin + grain, end))
-        begin = atomic_add(threads + POOL_NEXT, grain)
+    pieces = (end - begin + grain - 1) // grain
+    while atomic_add(threads + POOL_TAKEN, 1) < pieces:
+        first = begin + (pieces - 1 - atomic_add(threads + POOL_FROM_END, 1)) * grain
+        run_stage(stage, p, n, first, min(first + grain, end))
 
 
 def worker(threads: int) -> None:
