@@ -160,7 +160,7 @@ class HandedOn:
 
 def set_by(statement: Statement) -> set[str]:
     """The names that a statement sets, perhaps."""
-    return set(Roles(list(statement.code())).assigned)
+    return set(Roles(statement.code()).assigned)
 
 
 def set_outside(statements: Sequence[Statement], cuts: Sequence[Cut]) -> set[str]:

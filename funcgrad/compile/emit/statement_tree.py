@@ -71,6 +71,8 @@ class Statement:
     """How often each name stands in it."""
     own: list[Line] | None = None
     """Its own lines as they were looked through, which is done once."""
+    known: list[Line] | None = None
+    """All its lines as they were when it was last read."""
 
     def text(self) -> Iterator[str]:
         """All its lines."""
@@ -79,20 +81,21 @@ class Statement:
         for statement in self.body:
             yield from statement.text()
 
-    def code(self) -> Iterator[Line]:
+    def code(self) -> list[Line]:
         """All its lines without comments."""
         if self.own is None:
             self.own = lines_of(self.lines)
-        yield from self.own
-        for statement in self.body:
-            yield from statement.code()
+        return [*self.own, *code_in(self.body)] if self.body else self.own
 
     def read(self) -> None:
         """Find its template, its names and its length, again where statements of a loop may have changed."""
         if self.length and not self.body:
             return
+        code = self.code()
+        if code == self.known:
+            return
+        self.known = code
         found: dict[str, int] = {}
-        code = list(self.code())
         templates = []
         for line in code:
             parts = [line.between[0]]
