@@ -429,13 +429,10 @@ def without_dead_statements(steps: Sequence[Nest | Special], read: Iterable[str]
             continue
         kept: list[Statement] = []
         for statement in reversed(step.body):
-            if isinstance(statement, Let) and statement.name not in used:
-                continue
-            if (
-                isinstance(statement, Reduce)
-                and isinstance(statement.target, str)
-                and statement.target not in used
-            ):
+            if type(statement) is Let:
+                if statement.name not in used:
+                    continue
+            elif type(statement) is Reduce and type(statement.target) is str and statement.target not in used:
                 continue
             kept.append(statement)
             used.update(names_read(statement))

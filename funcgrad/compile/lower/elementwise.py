@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -17,6 +17,7 @@ from funcgrad.ir.program import Equation, Literal
 from funcgrad.ir.text.numpy_source import number_source
 from funcgrad.later import Later
 from funcgrad.tracing.primitive import Compiled, Native
+from funcgrad.types import AnyPrimitive
 
 # Numba is behind it.
 njit_calls = Later("funcgrad.compile.runtime.addresses.njit_calls")
@@ -55,13 +56,18 @@ def wrapped(text: str, dtype: np.dtype[Any]) -> str:
 def scalar_template(equation: Equation) -> str | None:
     """The expression for one element of an element-wise equation; None where there is none."""
     # The last operand: the first one of `where` is a condition.
-    dtype = equation.inputs[-1].aval.dtype
-    out = equation.outputs[0].aval.dtype
-    form = equation.primitive.native_form()
+    inputs = equation.inputs
+    return text_of(equation.primitive, len(inputs), inputs[-1].aval.dtype, equation.outputs[0].aval.dtype)
+
+
+@lru_cache(maxsize=1024)
+def text_of(primitive: AnyPrimitive, operands: int, dtype: np.dtype[Any], out: np.dtype[Any]) -> str | None:
+    """The native form of a primitive, where it is text, for operands and results of these dtypes."""
+    form = primitive.native_form()
     if not is_text(form):
         return None
     text = spelled(form, dtype, out)
-    check_text(equation.primitive.name, text, len(equation.inputs))
+    check_text(primitive.name, text, operands)
     return text or None
 
 

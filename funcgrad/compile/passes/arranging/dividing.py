@@ -88,21 +88,25 @@ def shared_steps(
     steps: Sequence[Step], local: Locals, numbers: Mapping[str, np.dtype], name: str
 ) -> list[Step | Shared]:
     """The steps, with those that are long enough and can be divided made ready for threads."""
-    dtypes = {**numbers}
-    found: list[Step | Shared] = []
-    for step in steps:
-        for nest in nests_of(step):
-            dtypes.update([(s.name, s.dtype) for s in nest.body if isinstance(s, Let)])
-            dtypes.update(
-                [
-                    (s.target, s.dtype)
-                    for s in nest.body
-                    if isinstance(s, Reduce) and isinstance(s.target, str)
-                ]
-            )
+    found: list[Step | Shared] = list(steps)
+    long = [k for k, step in enumerate(steps) if not isinstance(step, Special) and is_long(step)]
+    dtypes = {**numbers, **dtypes_of(steps)} if long else numbers
+    for k in long:
+        step = steps[k]
         made = None if isinstance(step, Special) else shared(step, local, dtypes, name)
-        found.append(step if made is None else made)
+        found[k] = step if made is None else made
     return found
+
+
+def dtypes_of(steps: Sequence[Step]) -> dict[str, np.dtype]:
+    """The dtypes of the locals that nests make."""
+    dtypes: dict[str, np.dtype] = {}
+    for s in [s for step in steps for nest in nests_of(step) for s in nest.body]:
+        if type(s) is Let:
+            dtypes[s.name] = s.dtype
+        elif type(s) is Reduce and type(s.target) is str:
+            dtypes[s.target] = s.dtype
+    return dtypes
 
 
 def nests_of(step: Step | Shared) -> Sequence[Nest]:
@@ -113,10 +117,10 @@ def nests_of(step: Step | Shared) -> Sequence[Nest]:
 
 
 def shared(step: Nest | Joined, local: Locals, dtypes: Mapping[str, np.dtype], name: str) -> Shared | None:
-    """A step made ready for threads; None where it is short, or its turns depend on each other."""
+    """A long step made ready for threads; None where its turns are few, or depend on each other."""
     nests = list(nests_of(step))
     loops = step.loops if isinstance(step, Joined) else [loops_of(nests[0])]
-    if not loops[0] or loops[0][0].size < FEWEST_TURNS or seconds(nests) < SHORTEST:
+    if not loops[0] or loops[0][0].size < FEWEST_TURNS:
         return None
     if loops[0][0].size < 2 * CHUNKS and not all(
         lie_apart(nest, turns[0]) for nest, turns in zip(nests, loops, strict=True)
@@ -164,6 +168,20 @@ def lie_apart(nest: Nest, outermost: Loop) -> bool:
 def private_size(buffer: Buffer) -> int:
     """The elements that each chunk has for itself: whole cache lines."""
     return -(-buffer.size * buffer.dtype.itemsize // LINE) * LINE // buffer.dtype.itemsize
+
+
+def is_long(step: Nest | Joined) -> bool:
+    """Whether threads are worth their while for the work of a step."""
+    nests = nests_of(step)
+    # At most, with no element larger than 16 bytes: enough to know of most steps that they are short.
+    most = sum(
+        [
+            math.prod(nest.shape)
+            * max(nest.weight / FLOPS_PER_SECOND, 16 * len(nest.views()) / BYTES_PER_SECOND)
+            for nest in nests
+        ]
+    )
+    return most >= SHORTEST and seconds(nests) >= SHORTEST
 
 
 def seconds(nests: Sequence[Nest]) -> float:

@@ -22,7 +22,6 @@ from funcgrad.compile.passes.scheduling.nests import (
     Special,
     Statement,
     Store,
-    names_made,
     names_read,
     views_of,
 )
@@ -82,9 +81,16 @@ class Facts:
         filled = {view.buffer for view, _ in nest.fills}
         self.touched = filled.union([view.buffer for view, _ in self.views])
         self.written = filled.union([view.buffer for view, is_written in self.views if is_written])
-        self.made = names_made(nest)
-        self.sums = {s.target for s in nest.body if isinstance(s, Reduce) and isinstance(s.target, str)}
-        self.names = {name for s in nest.body for name in names_read(s)}
+        self.made: set[str] = set()
+        self.sums: set[str] = set()
+        self.names: set[str] = set()
+        for s in nest.body:
+            self.names.update(names_read(s))
+            if type(s) is Let or type(s) is Place:
+                self.made.add(s.name)
+            elif type(s) is Reduce and type(s.target) is str:
+                self.sums.add(s.target)
+        self.made |= self.sums
 
 
 def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
@@ -148,18 +154,20 @@ def can_join(run: Sequence[Facts], nest: Facts) -> bool:
     size = nest.loops[0].size
     if size < 2 or run[0].loops[0].size != size:
         return False
-    if max([member.inner for member in (nest, *run)]) < SHORTEST_ROW:
+    if nest.inner < SHORTEST_ROW and max([member.inner for member in run]) < SHORTEST_ROW:
         return False
-    if any(not member.sums.isdisjoint(nest.names) for member in run):
-        return False
-    return all(
-        rows_apart(a, other.loops[0], b, nest.loops[0])
-        for other in run
-        if not other.touched.isdisjoint(nest.touched)
-        for a, a_written in other.views
-        for b, b_written in nest.views
-        if a.buffer is b.buffer and (a_written or b_written)
-    )
+    for other in run:
+        if not other.sums.isdisjoint(nest.names):
+            return False
+        # Whoever only reads what the other only reads may do so in any turn.
+        if other.written.isdisjoint(nest.touched) and nest.written.isdisjoint(other.touched):
+            continue
+        for a, a_written in other.views:
+            for b, b_written in nest.views:
+                meet = a.buffer is b.buffer and (a_written or b_written)
+                if meet and not rows_apart(a, other.loops[0], b, nest.loops[0]):
+                    return False
+    return True
 
 
 def inner_size(loops: Sequence[Loop]) -> int:
@@ -241,7 +249,7 @@ def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buf
 def with_rows(statement: Statement, rows: dict[Buffer, int], axis: int) -> Statement:
     """The statement with views of one row."""
 
-    if not any(view.buffer in rows for view in views_of(statement)):
+    if not rows.keys() & {view.buffer for view in views_of(statement)}:
         return statement
 
     def view_of(view: View) -> View:

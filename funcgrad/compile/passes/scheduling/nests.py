@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,7 +114,10 @@ class Nest:
         """Every view that is read or written in the loops, and whether it is written."""
         found: list[tuple[View, bool]] = []
         for statement in self.body:
-            target = None if isinstance(statement, Let) else target_of(statement)
+            if type(statement) is Let:
+                found += [(operand.view, False) for operand in statement.operands if type(operand) is Load]
+                continue
+            target = target_of(statement)
             found += [(view, view is target) for view in views_of(statement)]
         return found
 
@@ -125,7 +129,7 @@ class Nest:
     @property
     def weight(self) -> int:
         """Arithmetic operations for one element."""
-        return sum([s.weight if isinstance(s, Let) else 1 for s in self.body if not isinstance(s, Store)])
+        return sum([s.weight if type(s) is Let else 1 for s in self.body if type(s) is not Store])
 
     @property
     def is_full(self) -> bool:
@@ -142,10 +146,13 @@ class Nest:
 
     def _follow(self) -> None:
         """Weigh the statements that have come since."""
-        recent = self.body[self._weighed :]
-        self._weight += sum([s.weight for s in recent if isinstance(s, Let)])
-        self._streams.update([view.buffer for s in recent for view in views_of(s)])
-        self._weighed = len(self.body)
+        body = self.body
+        for k in range(self._weighed, len(body)):
+            statement = body[k]
+            if type(statement) is Let:
+                self._weight += statement.weight
+            self._streams.update([view.buffer for view in views_of(statement)])
+        self._weighed = len(body)
 
     @property
     def flops(self) -> float:
@@ -194,16 +201,16 @@ class Special:
 
 def operands_of(statement: Statement) -> Sequence[Operand]:
     """What a statement reads."""
-    return statement.operands if isinstance(statement, Let) else (statement.operand,)
+    return statement.operands if type(statement) is Let else (statement.operand,)
 
 
 def target_of(statement: Statement) -> View | str:
     """What a statement writes: a view, or a local."""
-    if isinstance(statement, Let):
+    if type(statement) is Let:
         return statement.name
-    if isinstance(statement, Store):
+    if type(statement) is Store:
         return statement.view
-    return statement.flag if isinstance(statement, Place) else statement.target
+    return statement.flag if type(statement) is Place else statement.target
 
 
 def names_made(nest: Nest) -> set[str]:
@@ -214,24 +221,29 @@ def names_made(nest: Nest) -> set[str]:
 
 def views_of(statement: Statement) -> list[View]:
     """The views that a statement reads, and then the one that it writes."""
-    found = [operand.view for operand in operands_of(statement) if isinstance(operand, Load)]
-    if not isinstance(statement, Let):
-        target = target_of(statement)
-        if isinstance(target, View):
-            found.append(target)
+    if type(statement) is Let:
+        return [operand.view for operand in statement.operands if type(operand) is Load]
+    operand, target = statement.operand, target_of(statement)
+    found = [operand.view] if type(operand) is Load else []
+    if type(target) is View:
+        found.append(target)
     return found
 
 
 def names_read(statement: Statement) -> list[str]:
     """The locals that a statement reads, those in the indices of what it loads and stores among them."""
-    found = [statement.when] if isinstance(statement, Store) and statement.when else []
+    found: list[str] = []
     for operand in operands_of(statement):
-        if isinstance(operand, str):
+        if type(operand) is str:
             found.append(operand)
         elif operand.view.base:
             found += [name for name, _ in operand.view.base]
-    target = None if isinstance(statement, Let) else target_of(statement)
-    if isinstance(target, View) and target.base:
+    if type(statement) is Let:
+        return found
+    if type(statement) is Store and statement.when:
+        found.append(statement.when)
+    target = target_of(statement)
+    if type(target) is View and target.base:
         found += [name for name, _ in target.base]
     return found
 
@@ -264,6 +276,7 @@ def bytes_moved(nest: Nest) -> int:
     return total
 
 
+@cache
 def squeezed(shape: Shape) -> Shape:
     """The shape without axes of size one."""
     return tuple([n for n in shape if n != 1])
@@ -271,9 +284,9 @@ def squeezed(shape: Shape) -> Shape:
 
 def squeezed_view(view: View) -> View:
     """The view without axes of size one."""
-    axes = [a for a, n in enumerate(view.shape) if n != 1]
-    if len(axes) == len(view.shape):
+    if 1 not in view.shape:
         return view
+    axes = [a for a, n in enumerate(view.shape) if n != 1]
     return View(
         view.buffer,
         tuple([view.shape[a] for a in axes]),

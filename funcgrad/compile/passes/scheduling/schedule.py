@@ -8,6 +8,7 @@ of other kinds are lowered by functions of their own (`lowerings`), which use th
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -94,24 +95,23 @@ class Scheduler:
         for v, array in program.captured:
             self._appears(v)
             self.ranges.note(v, self.ranges.of_array(array))
+        remaining = self.remaining
         for equation in program.equations:
             self.ranges.follow(equation)
             self.lower(equation)
             for v in equation.outputs:
                 self._appears(v)
             for atom in equation.inputs:
-                if isinstance(atom, Var):
-                    self._is_read(atom)
+                if type(atom) is Var:
+                    if remaining[atom] == 1:
+                        del remaining[atom]
+                        self.alive.pop(atom, None)
+                    else:
+                        remaining[atom] -= 1
 
     def _appears(self, v: Var) -> None:
         if v in self.remaining and (v.aval.shape or self.nodes[v].source is not None):
             self.alive[v] = None
-
-    def _is_read(self, v: Var) -> None:
-        self.remaining[v] -= 1
-        if not self.remaining[v]:
-            del self.remaining[v]
-            self.alive.pop(v, None)
 
     def lower(self, equation: Equation) -> None:
         """Schedule one equation; raises NotLowered."""
@@ -133,8 +133,8 @@ class Scheduler:
         """An equation computed element by element."""
         (out,) = equation.outputs
         template = (
-            call_template(equation, self.local.constant)
-            or scalar_template(equation)
+            scalar_template(equation)
+            or call_template(equation, self.local.constant)
             or (None if self.local.portable else address_template(equation, self.local.constant))
         )
         if template is None:
@@ -148,14 +148,13 @@ class Scheduler:
         nest = self.nest_for(shape, max([self.bound(a, shape) for a in inputs], default=0))
         node = self.nodes[out] = Node(out.aval)
         node.equation, node.template = equation, template
-        node.cost, node.loads = self._cone(equation.primitive.cost, inputs)
+        cost = equation.primitive.cost
+        node.cost, node.loads = self._cone(cost, inputs)
         operands = tuple([self.operand(a, nest) for a in inputs])
         node.name = self.local.named(out)
         node.nest = nest
         node.ready = nest.position
-        nest.body.append(
-            Let(node.name, template, operands, out.aval.dtype, equation.primitive.cost, equation.source)
-        )
+        nest.body.append(Let(node.name, template, operands, out.aval.dtype, cost, equation.source))
         nest.extents.note(self.ranges, equation, node.name, operands)
         return node
 
@@ -179,8 +178,11 @@ class Scheduler:
         """What it would cost to compute an element again, and what is loaded for that, if it is cheap."""
         loads: set[Any] = set()
         for atom in inputs:
-            origin, _ = self.nodes.origin(atom)
-            if isinstance(origin, Literal) or origin.is_scalar:
+            origin: Atom | Node = atom
+            while type(origin) is Var:
+                node = self.nodes[origin]
+                origin = node if node.source is None else node.source
+            if type(origin) is not Node or origin.is_scalar:
                 continue
             if origin.view is not None:
                 loads.add(atom)
@@ -192,9 +194,10 @@ class Scheduler:
     def nest_for(self, shape: Shape, bound: int) -> Nest:
         """The first nest over a shape at or after a position that is not full; else a new one at the end."""
         positions = self._by_shape.setdefault(shape, [])
-        for position in positions:
-            if position >= bound and not self.nest_at(position).is_full:
-                return self.nest_at(position)
+        for k in range(bisect_left(positions, bound), len(positions)):
+            nest = self.nest_at(positions[k])
+            if not nest.is_full:
+                return nest
         return self.new_nest(shape)
 
     def nest_at(self, position: int) -> Nest:
@@ -223,13 +226,13 @@ class Scheduler:
 
     def bound(self, atom: Atom, shape: Shape) -> int:
         """The first step at which a nest over `shape` can read the atom."""
-        if isinstance(atom, Literal):
+        if type(atom) is Literal:
             return 0
         node = self.nodes[atom]
         identical = True
         while node.source is not None:
             identical = identical and is_identity(node.move, node)
-            if isinstance(node.source, Literal):
+            if type(node.source) is Literal:
                 return 0
             node = self.nodes[node.source]
         if node.is_scalar and node.name is not None:
@@ -249,11 +252,10 @@ class Scheduler:
 
     def operand(self, atom: Atom, nest: Nest, moves: tuple[Any, ...] = ()) -> Operand:
         """The atom's element in a nest, after movements; the nest must come no earlier than its bound."""
-        if isinstance(atom, Literal):
+        while type(atom) is Var and (node := self.nodes[atom]).source is not None:
+            atom, moves = node.source, (node.move, *moves)
+        if type(atom) is Literal:
             return self.literal(atom)
-        node = self.nodes[atom]
-        if node.source is not None:
-            return self.operand(node.source, nest, (node.move, *moves))
         if node.name is not None and (node.is_scalar or (node.nest is nest and self._stays(node, moves))):
             return node.name
         if node.view is None and self.nodes.is_cheap(node, moves):
@@ -270,6 +272,8 @@ class Scheduler:
 
     def _stays(self, node: Node, moves: Sequence[Any]) -> bool:
         """Whether the movements leave elements where they are, but for axes of size one."""
+        if not moves:
+            return True
         shape = squeezed(node.aval.shape)
         return all(type(m) in MOVES and squeezed(getattr(m, "shape", ())) == shape for m in moves)
 
