@@ -7,13 +7,14 @@ can do are methods here, and is written above: `METHODS` holds it, and `funcgrad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, final
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.presenters import presenter
 from funcgrad.types import AnyPrimitive, Anything, Array
 
 
+@final
 class Var:
     """A value in a Program: an identity and an aval. The hint is a name the printer may use."""
 
@@ -30,6 +31,7 @@ class Var:
         return f"Var({self.hint or hex(id(self))}: {self.aval})"
 
 
+@final
 class Literal:
     """A scalar constant inside an equation: a NumPy scalar, weak where the user wrote a Python one."""
 

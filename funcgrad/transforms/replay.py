@@ -44,13 +44,13 @@ def start(program: Program, inputs: Sequence[Any]) -> Env:
 
 def read(env: Env, atom: Atom) -> Array:
     """The value of a variable or literal."""
-    return atom.value if type(atom) is Literal else env[atom]  # type: ignore[index]
+    return atom.value if type(atom) is Literal else env[atom]
 
 
 def read_tracer(recorder: Recorder, env: Env, atom: Atom) -> Array:
     """What `read` returns, with a literal recorded as it stands: in its dtype, weak if it was."""
     if type(atom) is not Literal:
-        return env[atom]  # type: ignore[index]
+        return env[atom]
     index = recorder.literal(atom.value, atom.aval.dtype, atom.aval.weak)
     return Tracer(recorder, index, atom.aval)
 

@@ -65,10 +65,9 @@ class Locals:
         """A new name that begins with a stem."""
         stem = stem.rstrip("0123456789") or "v"
         k = self._counts.get(stem, 1)
-        while f"{stem}{k}" in self._taken:
+        while (name := f"{stem}{k}") in self._taken:
             k += 1
         self._counts[stem] = k + 1
-        name = f"{stem}{k}"
         self._taken.add(name)
         return name
 

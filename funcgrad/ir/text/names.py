@@ -110,7 +110,7 @@ def variable_names(program: Program, taken: Iterable[str] = ()) -> dict[Var, str
             found[v] = names.invented()
     for equation in program.equations:
         for atom in (*equation.inputs, *equation.outputs):
-            if isinstance(atom, Var) and atom not in found:
+            if type(atom) is Var and atom not in found:
                 found[atom] = names.invented()
     for atom in program.outputs:
         if isinstance(atom, Var) and atom not in found:

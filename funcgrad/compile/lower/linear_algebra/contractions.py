@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from funcgrad.compile.runtime.addresses.blas import routine
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.arrays.structure import Permute
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
+from funcgrad.ops.reducing.labelled import contraction_labels
 
 SHORTEST_FLOPS = 4e6
 """Operations from which the rows or columns of a product are shared between threads."""
@@ -59,6 +61,9 @@ class Matrix(NamedTuple):
 
 def merged(view: View, axes: Sequence[int]) -> tuple[int, int] | None:
     """The size and stride of several axes as one; None where they do not follow one another."""
+    if len(axes) == 1:
+        n = view.shape[axes[0]]
+        return n, view.strides[axes[0]] if n != 1 else 1
     size, stride, first = 1, 0, True
     for axis in reversed(axes):
         n = view.shape[axis]
@@ -95,8 +100,7 @@ def readable(
     scheduler: Scheduler, atom: Atom, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int]
 ) -> Matrix:
     """An operand as a stack of matrices, copied if need be; each of one piece, where that is undecided."""
-    others = sorted((*rows, *columns))
-    view = scheduler.stored(atom, (*batch, *others) if batch else ())
+    view = scheduler.stored(atom, (*batch, *sorted((*rows, *columns))) if batch else ())
     found = matrix_of(view, batch, rows, columns)
     if found is None:
         # What lies side by side stays so: a copy that turns round what is long takes several times as long.
@@ -136,7 +140,7 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     triangle = NONE
     if divided and not batch and len(labels.x) == 2 and left.rows == left.columns:
         triangle = triangles_of(scheduler, equation.inputs[0])
-        triangle = triangle if x_rows == [0] else flipped(triangle)
+        triangle = triangle if x_rows == (0,) else flipped(triangle)
     # Zeros that are left out might have met an infinity.
     flag = scheduler.local.failure_flag() if strong or triangle else None
     product = Product(routine_name, address, left, right, target, dtype, triangle)
@@ -161,15 +165,25 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     scheduler.define_view(out, view, position)
 
 
-def operands_of(scheduler: Scheduler, equation: Equation) -> tuple[Matrix, Matrix, list[int]]:
+def operands_of(scheduler: Scheduler, equation: Equation) -> tuple[Matrix, Matrix, tuple[int, ...]]:
     """Both operands as matrices, and the axes of the first that are its rows."""
     x, y = equation.inputs
     labels = equation.primitive.labels
     (x_summed, y_summed), (x_batch, y_batch) = labels.contracting, labels.batch
-    x_rows = [a for a in range(len(labels.x)) if a not in x_summed and a not in x_batch]
-    y_columns = [a for a in range(len(labels.y)) if a not in y_summed and a not in y_batch]
+    x_rows, y_columns = free_axes(equation.primitive.subscripts)
     left = readable(scheduler, x, x_batch, x_rows, x_summed)
     return left, readable(scheduler, y, y_batch, y_summed, y_columns), x_rows
+
+
+@lru_cache(maxsize=1024)
+def free_axes(subscripts: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes of each operand that the other does not have."""
+    labels = contraction_labels(subscripts)
+    free = [
+        tuple([a for a in range(len(names)) if a not in summed and a not in batch])
+        for names, summed, batch in zip(labels[:2], labels.contracting, labels.batch, strict=True)
+    ]
+    return free[0], free[1]
 
 
 def address_of(scheduler: Scheduler, name: str) -> str:

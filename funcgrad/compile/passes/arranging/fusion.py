@@ -181,18 +181,20 @@ def rows_apart(a: View, a_loop: Loop, b: View, b_loop: Loop) -> bool:
     if first != second or first <= 0 or a.base != b.base:
         return False
     low = min(a.offset, b.offset)
-    return all(
-        view.offset - low + extent(view, loop.axes) < first for view, loop in ((a, a_loop), (b, b_loop))
-    ) and all(stride >= 0 for view in (a, b) for stride in view.strides)
+    return (
+        min(*a.strides, *b.strides) >= 0
+        and a.offset - low + extent(a, a_loop.axes) < first
+        and b.offset - low + extent(b, b_loop.axes) < first
+    )
 
 
 def extent(view: View, axes: Sequence[int]) -> int:
     """How far the elements of one turn reach."""
-    return sum(
-        (n - 1) * stride
-        for k, (n, stride) in enumerate(zip(view.shape, view.strides, strict=True))
-        if k not in axes
-    )
+    reach = 0
+    for k, (n, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        if k not in axes:
+            reach += (n - 1) * stride
+    return reach
 
 
 def shrink(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buffer]) -> dict[Buffer, int]:
@@ -228,8 +230,7 @@ def is_row(view: View, axes: Sequence[int], stride: int) -> bool:
 
     It does not where the shared loop runs along the fastest axis of memory in column-major order.
     """
-    forward = all(s >= 0 for s in view.strides)
-    return forward and stride > 0 and view.offset + extent(view, axes) < stride
+    return stride > 0 and min(view.strides) >= 0 and view.offset + extent(view, axes) < stride
 
 
 def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buffer]:
@@ -246,30 +247,30 @@ def accumulated(run: Sequence[Nest], loops: Sequence[Sequence[Loop]]) -> set[Buf
     return found
 
 
-def with_rows(statement: Statement, rows: dict[Buffer, int], axis: int) -> Statement:
+def with_rows(statement: Statement, rows: Mapping[Buffer, int], axis: int) -> Statement:
     """The statement with views of one row."""
-
-    if not rows.keys() & {view.buffer for view in views_of(statement)}:
+    if type(statement) is Place or rows.keys().isdisjoint([view.buffer for view in views_of(statement)]):
         return statement
-
-    def view_of(view: View) -> View:
-        if view.buffer not in rows:
-            return view
-        strides = list(view.strides)
-        strides[axis] = 0
-        return view._replace(strides=tuple(strides))
-
-    def operand_of(operand: Operand) -> Operand:
-        return Load(view_of(operand.view)) if isinstance(operand, Load) else operand
-
-    if isinstance(statement, Place):
-        return statement
-    if isinstance(statement, Let):
-        return statement._replace(operands=tuple([operand_of(o) for o in statement.operands]))
-    if isinstance(statement, Store):
-        return statement._replace(view=view_of(statement.view), operand=operand_of(statement.operand))
+    if type(statement) is Let:
+        return statement._replace(operands=tuple([of_one_row(o, rows, axis) for o in statement.operands]))
+    operand = of_one_row(statement.operand, rows, axis)
+    if type(statement) is Store:
+        return statement._replace(view=view_of_one_row(statement.view, rows, axis), operand=operand)
     target = statement.target
-    if isinstance(target, View):
+    if type(target) is View:
         # The stride of the row would be taken for a reduced axis, which it is not.
-        target = view_of(target)
-    return statement._replace(target=target, operand=operand_of(statement.operand))
+        target = view_of_one_row(target, rows, axis)
+    return statement._replace(target=target, operand=operand)
+
+
+def of_one_row(operand: Operand, rows: Mapping[Buffer, int], axis: int) -> Operand:
+    """An operand that reads one row, where it is loaded from memory of one row."""
+    return Load(view_of_one_row(operand.view, rows, axis)) if type(operand) is Load else operand
+
+
+def view_of_one_row(view: View, rows: Mapping[Buffer, int], axis: int) -> View:
+    """A view that stays in one row, where its memory is that of one row."""
+    if view.buffer not in rows:
+        return view
+    strides = view.strides
+    return View(view.buffer, view.shape, (*strides[:axis], 0, *strides[axis + 1 :]), view.offset, view.base)

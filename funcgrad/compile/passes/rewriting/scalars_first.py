@@ -34,6 +34,7 @@ def scalars_first(program: Program) -> Program:
 def is_of_numbers(equation: Equation) -> bool:
     """Whether an equation makes one number of others, or of an element of an array."""
     primitive = equation.primitive
-    if any(v.aval.shape for v in equation.outputs):
-        return False
+    for v in equation.outputs:
+        if v.aval.shape:
+            return False
     return type(primitive) in MOVES or (isinstance(primitive, Pointwise) and lowering_of(primitive) is None)

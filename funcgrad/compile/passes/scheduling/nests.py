@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from funcgrad.ops.reducing.folds import SUM
 from funcgrad.tracing.primitive import Fold
 
 
+@final
 class Load(NamedTuple):
     """The element of a view at the loop variables."""
 
@@ -31,6 +32,7 @@ Operand = str | Load
 """What a statement reads: the text of a local or a number, or an element of a view."""
 
 
+@final
 class Let(NamedTuple):
     """``name = template of the operands``."""
 
@@ -42,6 +44,7 @@ class Let(NamedTuple):
     source: Any
 
 
+@final
 class Store(NamedTuple):
     """``view[...] = operand``, where the local `when` says so if one is named."""
 
@@ -51,6 +54,7 @@ class Store(NamedTuple):
     when: str = ""
 
 
+@final
 class Reduce(NamedTuple):
     """``target = target combined with operand``, over the axes where the target has no stride.
 
@@ -65,6 +69,7 @@ class Reduce(NamedTuple):
     source: Any
 
 
+@final
 class Place(NamedTuple):
     """``name = operand``, an index into an axis of some size; one out of bounds raises the flag and is 0.
 
@@ -234,7 +239,7 @@ def names_read(statement: Statement) -> list[str]:
     """The locals that a statement reads, those in the indices of what it loads and stores among them."""
     found: list[str] = []
     for operand in operands_of(statement):
-        if type(operand) is str:
+        if type(operand) is not Load:
             found.append(operand)
         elif operand.view.base:
             found += [name for name, _ in operand.view.base]

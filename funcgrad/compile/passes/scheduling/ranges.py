@@ -132,10 +132,10 @@ class Ranges:
 
     def follow(self, equation: Equation) -> None:
         """Note what follows from an equation."""
-        name, inputs = equation.primitive.name, equation.inputs
         out = equation.outputs[0]
-        if equation.primitive.multiple or out.aval.dtype.kind not in "iu":
+        if out.aval.dtype.kind not in "iu" or equation.primitive.multiple:
             return
+        name, inputs = equation.primitive.name, equation.inputs
         if not out.aval.shape and equation.primitive.pure:
             key = (equation.primitive, *[self.name(a) if isinstance(a, Var) else atom_key(a) for a in inputs])
             twin = self._made.setdefault(key, out)

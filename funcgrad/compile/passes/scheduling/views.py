@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Buffer:
         return f"Buffer({self.name}: {self.dtype}[{self.size}] {self.role})"
 
 
+@final
 class View(NamedTuple):
     """Elements of a buffer: ``buffer[offset + sum(i * stride)]``, all counted in elements.
 
@@ -76,9 +78,9 @@ class View(NamedTuple):
     @property
     def contiguous(self) -> bool:
         """Whether the elements follow one another in row-major order."""
-        return all(
-            n == 1 or stride == dense
-            for n, stride, dense in zip(self.shape, self.strides, row_major(self.shape), strict=True)
+        dense = row_major(self.shape)
+        return self.strides == dense or all(
+            n == 1 or stride == step for n, stride, step in zip(self.shape, self.strides, dense, strict=True)
         )
 
     @property
@@ -100,9 +102,13 @@ class View(NamedTuple):
 
     def permute(self, move: Permute) -> View:
         """As the primitive."""
-        return self._replace(
-            shape=tuple([self.shape[a] for a in move.order]),
-            strides=tuple([self.strides[a] for a in move.order]),
+        shape, strides = self.shape, self.strides
+        return View(
+            self.buffer,
+            tuple([shape[a] for a in move.order]),
+            tuple([strides[a] for a in move.order]),
+            self.offset,
+            self.base,
         )
 
     def slice(self, move: Slice) -> View:
@@ -116,7 +122,7 @@ class View(NamedTuple):
                 strides.append(stride * step)
             else:
                 offset += entry * stride
-        return self._replace(shape=tuple(shape), strides=tuple(strides), offset=offset)
+        return View(self.buffer, tuple(shape), tuple(strides), offset, self.base)
 
     def flip(self, move: Flip) -> View:
         """As the primitive."""
@@ -166,6 +172,7 @@ def moved(view: View, moves: Sequence[Any]) -> View | None:
     return found
 
 
+@cache
 def row_major(shape: Shape) -> tuple[int, ...]:
     """The strides of a contiguous array.
 
