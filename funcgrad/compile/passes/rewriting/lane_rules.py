@@ -56,6 +56,9 @@ class Spread(NamedTuple):
 TRIES_FOR_EACH = 8
 """How many choices are tried for each input of a loop before it is said to mix lanes."""
 
+MOST_TRIED = 100_000
+"""How many equations are looked at, all choices together, which is a few tenths of a second."""
+
 Rule = Callable[[Equation, Sequence[Axis], int], Spread | None]
 """``rule(equation, axes, count)``: the axes that are known of the inputs, and how many lanes there are."""
 
@@ -317,7 +320,8 @@ def settled(
     Where the body mixes lanes as it is, that which is mixed there has what an option says, if that goes
     further: any choice with which nothing is mixed is right.
     """
-    tries = itertools.repeat(None, TRIES_FOR_EACH * (len(options) + 1))
+    most = min(TRIES_FOR_EACH * (len(options) + 1), MOST_TRIED // (len(scan.body.equations) + 1))
+    tries = itertools.repeat(None, most)
     reached, blamed = progress(scan, axes, count)
     while blamed is not None:
         chosen = further(scan, axes, options, count, reached, tries)
@@ -327,7 +331,9 @@ def settled(
         options = {k: found for k, found in options.items() if axes[k] is None}
         reached, blamed = progress(scan, axes, count)
     # What is only handed on has lanes as well: those who read it outside may need them.
-    for k, axis in [(k, axis) for k, found in options.items() for axis in found if axis != SUMMED]:
+    handed_on = only_handed_on(scan, axes, count)
+    pairs = [(k, axis) for k, found in options.items() for axis in found if k in handed_on]
+    for k, axis in [(k, axis) for k, axis in pairs if axis != SUMMED]:
         tried = placed(axes, k, axis)
         if axes[k] is None and progress(scan, tried, count)[1] is None:
             axes = tried
@@ -358,6 +364,15 @@ def further(
             if chosen is not None:
                 return chosen
     return None
+
+
+def only_handed_on(scan: Scan, axes: Sequence[Axis], count: int) -> set[int]:
+    """The inputs of a body that nothing in it reads, and those of which rows without lanes are made."""
+    body = scan.body
+    read = {x for e in body.equations for x in e.inputs} | set(body.outputs)
+    found, _ = lanes_through(body, axes, count)
+    unread = {k for k, v in enumerate(body.inputs) if v not in read}
+    return unread | origins(body, body.outputs[scan.n_carry :], found)
 
 
 def progress(scan: Scan, axes: Sequence[Axis], count: int) -> tuple[tuple[int, int], set[int] | None]:
