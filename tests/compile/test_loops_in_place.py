@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -206,6 +207,19 @@ def test_three_arrays_go_round() -> None:
 
     np.testing.assert_allclose(fg.jit(f)(X), evaluated(g)(X))
     np.testing.assert_allclose(fg.jit(fg.jacrev(f))(X), fg.jacfwd(f)(X))
+
+
+def test_arrays_that_change_places_are_kept_apart_from_all_others() -> None:
+    def f(x: Any, w: Any) -> Any:
+        return fg.fori_loop(0, 5, lambda i, a: w @ a + x, x)
+
+    source = fg.jit(f).kernel_source(X, np.eye(len(X)))
+    scopes = dict(re.findall(r"(\w+) = as_f64\(p\[\d+\], (\d+)\)", source))
+    assert {"carry_1", *re.findall(r"    carry_1 = (\w+)$", source, re.MULTILINE)} & scopes.keys() == {
+        "carry_1"
+    }
+    assert len(scopes) == 2
+    assert len({*scopes.values()}) == 1
 
 
 def test_a_loop_in_a_loop_makes_an_array_anew() -> None:

@@ -40,6 +40,8 @@ class Locals:
         self.numbers: dict[tuple[np.dtype[Any], bytes], str] = {}
         self.symbols: dict[int, str] = {}
         """The symbol of each number that stands in the text."""
+        self.exchanged: list[frozenset[str]] = []
+        """The names of memory that change places with each other while a kernel runs."""
 
     def name_all(self, names: Mapping[Var, str]) -> None:
         """Use these names for variables, changed where they are taken."""

@@ -147,6 +147,7 @@ class Carry:
         without = [name for name in following.values() if name not in following]
         unnamed = [name for name in following if name not in following.values()]
         following.update(zip(without, unnamed, strict=True))
+        writer.local.exchanged += [frozenset(pair) for pair in following.items()]
         old = {name: writer.local.fresh("memory") for name in following}
         for name, kept in old.items():
             writer.line(f"{kept} = {name}")

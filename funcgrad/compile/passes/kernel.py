@@ -144,6 +144,21 @@ def used_buffers(local: Locals, offsets: Mapping[Buffer, int]) -> list[Buffer]:
     return sorted(used, key=lambda b: (order[b.role], b.source if isinstance(b.source, int) else 0))
 
 
+def shared_scopes(local: Locals, buffers: Sequence[Buffer]) -> dict[str, int]:
+    """The alias scopes of memory that changes places with other memory: the slot of the first of them.
+
+    Each of their names may mean any of them, and none of what is beside them.
+    """
+    slots = {buffer.name: slot for slot, buffer in enumerate(buffers)}
+    found: dict[str, int] = {}
+    for pair in local.exchanged:
+        joined = {found.get(name, slots[name]) for name in pair if name in slots}
+        least = min(joined, default=0)
+        found = {name: least if scope in joined else scope for name, scope in found.items()}
+        found.update(dict.fromkeys([name for name in pair if name in slots], least))
+    return found
+
+
 def heading(
     name: str,
     local: Locals,
@@ -161,8 +176,10 @@ def heading(
     if local.budget_name:
         lines.append(f"    {local.budget_name} = {POLL_EVERY}")
     numbers = {buffer: number for number, buffer in prologue}
+    scopes = shared_scopes(local, buffers)
     for slot, buffer in enumerate(buffers):
-        view = f"as_{dtype_name(buffer.dtype)}(p[{slot}])"
+        scope = f", {scopes[buffer.name]}" if buffer.name in scopes else ""
+        view = f"as_{dtype_name(buffer.dtype)}(p[{slot}]{scope})"
         if buffer in numbers:
             lines.append(f"    {numbers[buffer]} = {view}[0]")
         elif buffer.role == "failure":

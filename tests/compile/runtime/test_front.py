@@ -417,6 +417,46 @@ def test_a_function_that_is_called_keeps_apart_its_own_memory_alone(inlining, ot
     assert all('"buffer ' in lists[scope] for scopes in found for scope in scopes)
 
 
+EXCHANGED = """
+def turned(other, x, y):
+    other[0] = x[0]
+    return y, x
+
+
+def run(p, n):
+    x, y, z = as_f64(p[0], 7), as_f64(p[1], 7), as_f64(p[2])
+    a, b = turned(z, x, y)
+    a[0] = 1.0
+    z[0] = b[0]
+"""
+
+
+@pytest.mark.parametrize("inlining", ["noinline", "alwaysinline"])
+def test_memory_that_a_function_returns_is_in_the_scope_in_which_it_was_given(inlining):
+    text = translate(EXCHANGED, ["run"], frozenset(), NUMBERS, inlining=inlining)
+    names = dict(re.findall(r'^(!\d+) = !\{!"(buffer \d+)", !1\}$', text, re.MULTILINE))
+    lists = {k: names[v] for k, v in re.findall(r"^(!\d+) = !\{(!\d+)\}$", text, re.MULTILINE) if v in names}
+    body = text[text.index("@run(") :].split("\n}")[0]
+    into_a, from_b, into_z = [lists[k] for k in re.findall(r"!alias.scope (!\d+)", body)]
+    assert into_a == from_b != into_z
+
+
+SHORT_LOOPS = """
+def run(p, n):
+    x, y = as_f64(p[0]), as_f64(p[1])
+    for i in range(4):
+        for j in range(4):
+            for k in range(4):
+                x[i * 4 + k] = x[i * 4 + k] + y[i * 4 + j] * y[j * 4 + k]
+"""
+
+
+def test_short_loops_around_short_loops_are_not_made_vectors_of_elements_that_lie_apart():
+    # The innermost is unrolled before; turns of the next would be vectors by gather and scatter.
+    text = translate(SHORT_LOOPS, ["run"], frozenset(), NUMBERS)
+    assert len(re.findall(r"^!\d+ = distinct !\{.*!4\}$", text, re.MULTILINE)) == 2
+
+
 def test_the_flags_of_a_function_are_on_its_arithmetic_alone():
     text = translate(elementwise("x[i] + y[i]"), ["run"], frozenset({"contract"}), NUMBERS)
     assert "fadd contract" in text

@@ -242,6 +242,7 @@ class Expressions(Scope):
         whole = result_type(result)
         call = self.writer.emit(f"call {whole} @{symbol}({', '.join(texts)})")
         kinds = result if isinstance(result, tuple) else (result,)
+        kinds = tuple([self.translation.seen_outside(kind, arguments) for kind in kinds])
         count = sum(1 + is_complex(kind) for kind in kinds)
         if count == 1:
             return [Value(kinds[0], call)]

@@ -39,6 +39,9 @@ class Shared(Protocol):
     def helper(self, name: str, arguments: tuple[Type, ...]) -> tuple[str, Result]:
         """The symbol and the type of the result of a function of the source."""
 
+    def seen_outside(self, kind: Type, arguments: Sequence[Value]) -> Type:
+        """The type of a result of a helper where it is called."""
+
     def assigned(self, name: str) -> frozenset[str]:
         """The variables that a function of the source assigns to."""
 

@@ -19,7 +19,7 @@ from funcgrad.compile.engines.direct.scope import (
     result_type,
     statements_in,
 )
-from funcgrad.compile.engines.direct.writer import INTERLEAVED, ROLLED, Family, Module, llvm_type
+from funcgrad.compile.engines.direct.writer import INTERLEAVED, ONE_BY_ONE, ROLLED, Family, Module, llvm_type
 from funcgrad.compile.language.calls import PRODUCTS
 from funcgrad.compile.language.values import (
     Type,
@@ -136,6 +136,14 @@ class _Translation:
             self._define(head, symbol, body)
             self.helpers[key] = f'"{symbol}"', "none" if kind is None else kind
         return self.helpers[key]
+
+    def seen_outside(self, kind: Type, arguments: Sequence[Value]) -> Type:
+        """The type of a result of a helper where it is called: a view's scope is that of an argument."""
+        if self.inlining != "noinline" or not isinstance(kind, View):
+            return kind
+        given = tuple([value.type for value in arguments])
+        inside = zip(_with_scopes_of_its_own(given), given, strict=True)
+        return next((outside for own, outside in inside if own == kind), View(kind.storage, None))
 
     def _define(self, head: str, name: str, body: _Body) -> None:
         lines = [f"{head} {{", "entry:", *body.writer.allocations, *body.writer.lines, "}"]
@@ -325,6 +333,8 @@ class _Body(Expressions):
         """The metadata of a loop, if there is anything to be said."""
         if self.holds_long_loop(node):
             return self.writer.module.loop(ROLLED)
+        if is_short(node) and any(isinstance(x, ast.For) for x in statements_in(node.body)):
+            return self.writer.module.loop(ONE_BY_ONE)
         return self.writer.module.loop(INTERLEAVED) if takes_two_vectors(node) else ""
 
     def holds_long_loop(self, node: ast.For) -> bool:

@@ -36,6 +36,9 @@ _FIRST_LOOP = 1_000_000
 ROLLED = "!2"
 """A loop that stays a loop: it is not to be unrolled."""
 
+ONE_BY_ONE = "!4"
+"""A loop whose turns are not to be made by the elements of a vector."""
+
 INTERLEAVED = "!3"
 """A loop that takes two vectors a turn where it is made one of vectors."""
 
@@ -96,6 +99,7 @@ class Module:
         yield '!1 = !{!"funcgrad buffers"}'
         yield '!2 = !{!"llvm.loop.unroll.disable"}'
         yield '!3 = !{!"llvm.loop.interleave.count", i32 2}'
+        yield '!4 = !{!"llvm.loop.vectorize.enable", i1 false}'
         for index in range(len(self.scopes)):
             yield f'!{11 + 2 * index} = !{{!"buffer {index}", !1}}'
             yield f"!{10 + 2 * index} = !{{!{11 + 2 * index}}}"
