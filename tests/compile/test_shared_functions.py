@@ -266,7 +266,7 @@ def test_numbers_handed_on_in_memory_are_those_of_the_straight_text(seed: int, t
         return blocks[-1]
 
     names = (f"run_group{k}" for k in range(1000))
-    (body,), functions = in_functions([lines], lambda: next(names), Frame(dtypes, scratch))
+    (body,), functions = in_functions([lines], lambda: next(names), Frame(dtypes, {}, scratch))
     assert (typed != "all") or max(map(len, functions)) < 3 * repeats.LARGEST_GROUP
     assert (typed != "all") or len(body) < len(lines) / 2
 
@@ -312,5 +312,5 @@ def test_cells_are_used_again() -> None:
 
     names = (f"run_group{k}" for k in range(1000))
     dtypes = {f"v{k}": np.dtype("f8") for k in range(length)}
-    in_functions([lines], lambda: next(names), Frame(dtypes, scratch))
+    in_functions([lines], lambda: next(names), Frame(dtypes, {}, scratch))
     assert alive <= blocks[0].size < 4 * alive

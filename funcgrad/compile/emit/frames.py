@@ -42,13 +42,21 @@ class Cut:
 class Frame:
     """The cells of one kernel; `dtypes` are those of its names, `scratch` makes a block of memory.
 
-    >>> frame = Frame({"x": np.dtype("f8")}, lambda dtype: Buffer("frame1", dtype, 0, "scratch"))
+    Of `constants` the memory is known: they are read where they are used, and never passed.
+
+    >>> frame = Frame({"x": np.dtype("f8")}, {}, lambda dtype: Buffer("frame1", dtype, 0, "scratch"))
     >>> frame.cells, frame.buffers
     ({}, ())
     """
 
-    def __init__(self, dtypes: Mapping[str, np.dtype], scratch: Callable[[np.dtype], Buffer]) -> None:
+    def __init__(
+        self,
+        dtypes: Mapping[str, np.dtype],
+        constants: Mapping[str, tuple[Buffer, int]],
+        scratch: Callable[[np.dtype], Buffer],
+    ) -> None:
         self.dtypes = dtypes
+        self.constants = {name: f"{block.name}[{k}]" for name, (block, k) in constants.items()}
         self.scratch = scratch
         self.cells: dict[str, str] = {}
         """The text of the cell of each name that is handed on."""
@@ -65,14 +73,16 @@ class Frame:
         while True:
             kept = set_outside(statements, cuts)
             made = {name for cut in cuts for name in cut.returned if self.dtypes.get(name) in FRAMED}
-            wide = {name for cut in cuts if not cut.fits() for name in (*cut.returned, *cut.taken)}
+            wide = {
+                name for cut in cuts if not cut.fits(self.constants) for name in (*cut.returned, *cut.taken)
+            }
             handed = (wide & made) - kept
-            fitting = [cut for cut in cuts if cut.fits(handed)]
+            fitting = [cut for cut in cuts if cut.fits(handed.union(self.constants))]
             if len(fitting) == len(cuts):
                 break
             cuts = fitting
         self._place(statements, cuts, handed)
-        return HandedOn(statements, cuts, {name: self.cells[name] for name in handed})
+        return HandedOn(statements, cuts, {name: self.cells[name] for name in handed}, self.constants)
 
     def _place(self, statements: Sequence[Statement], cuts: Sequence[Cut], handed: set[str]) -> None:
         """A cell for each of these names: one whose number is read no more is used again."""
@@ -107,20 +117,23 @@ class HandedOn:
     statements: Sequence[Statement]
     cuts: Sequence[Cut]
     cells: Mapping[str, str]
+    constants: Mapping[str, str]
+
+    def memory(self, name: str) -> str:
+        """The cell of a name, or where the constant lies; empty for what is passed."""
+        return self.cells.get(name) or self.constants.get(name, "")
 
     def crossing(self, cut: Cut) -> tuple[list[str], list[str]]:
         """What the function of a cut takes, the memory of its cells first, and what it returns."""
-        within = [self.cells[name] for name in (*cut.taken, *cut.returned) if name in self.cells]
-        blocks = dict.fromkeys([cell.partition("[")[0] for cell in within])
-        taken, returned = (
-            [name for name in names if name not in self.cells] for names in (cut.taken, cut.returned)
-        )
+        within = [self.memory(name) for name in (*cut.taken, *cut.returned)]
+        blocks = dict.fromkeys([cell.partition("[")[0] for cell in within if cell])
+        taken, returned = ([x for x in names if not self.memory(x)] for names in (cut.taken, cut.returned))
         return [*blocks, *taken], returned
 
     def lines(self, cut: Cut) -> list[str]:
         """The lines of its function: what lies in a cell is read before it is used first, and put there."""
         inside = self.statements[cut.first : cut.last + 1]
-        waiting = {name for name in cut.taken if name in self.cells}
+        waiting = {name for name in cut.taken if self.memory(name)}
         setters = {name: k for k, s in enumerate(inside) for name in set_by(s)}
         written: dict[int, list[str]] = {}
         for name in cut.returned:
@@ -131,7 +144,7 @@ class HandedOn:
             margin = " " * margin_of(statement.lines[0])
             for name in statement.names:
                 if name in waiting:
-                    lines.append(f"{margin}{name} = {self.cells[name]}")
+                    lines.append(f"{margin}{name} = {self.memory(name)}")
                     waiting.discard(name)
             lines += statement.text()
             lines += [f"{margin}{self.cells[name]} = {name}" for name in written.get(k, ())]
@@ -148,6 +161,9 @@ class HandedOn:
             if k in ends:
                 known.difference_update(ends[k].returned)
                 k = ends[k].last
+            elif statement.calls_group:
+                # The memory stands in the place of the names: a number that is only passed needs no local.
+                statement = Statement(statement.comments, [with_memory(statement.lines[0], self.memory)])
             else:
                 margin = " " * margin_of(statement.lines[0])
                 needed = [name for name in statement.names if name in self.cells and name not in known]
@@ -156,6 +172,12 @@ class HandedOn:
             found.append(statement)
             k += 1
         return found
+
+
+def with_memory(call: str, memory: Callable[[str], str]) -> str:
+    """A line that calls a function, with memory for names among its arguments that have some."""
+    head, _, arguments = call.partition("(")
+    return f"{head}({', '.join([memory(name) or name for name in arguments[:-1].split(', ')])})"
 
 
 def set_by(statement: Statement) -> set[str]:

@@ -135,7 +135,7 @@ class Division:
         if self.frame is not None and place.body == 0:
             handed = self.frame.hand_on(place.statements, cuts)
         else:
-            handed = HandedOn(place.statements, [cut for cut in cuts if cut.fits()], {})
+            handed = HandedOn(place.statements, [cut for cut in cuts if cut.fits()], {}, {})
         calls = {place.statements[cut.first]: self.cut_out(handed, cut) for cut in handed.cuts}
         place.statements[:] = [calls.get(statement, statement) for statement in handed.outside()]
 

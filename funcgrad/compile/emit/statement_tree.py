@@ -32,6 +32,9 @@ _CALLS = re.compile(r"\s*(?:if .*:|else:|[A-Za-z_]\w*\(.*\)|[A-Za-z_]\w* = [A-Za
 _RETURNED = re.compile(r"\s*[A-Za-z_][\w, ]* = \w+_group\d+\(.*\)")
 """What a function made of statements returns."""
 
+_CALLS_GROUP = re.compile(r"\s*(?:[A-Za-z_][\w, ]* = )?\w+_group\d+\([^()]*\)")
+"""A call of a function made of statements."""
+
 
 class Line:
     """A line without its comment: its names in order, the text between them, and what it does with them."""
@@ -125,6 +128,11 @@ class Statement:
     def stays(self) -> bool:
         """Whether it must stay where it is."""
         return _STAYS.search(self.template) is not None
+
+    @property
+    def calls_group(self) -> bool:
+        """Whether it is a call of a function made of statements, and nothing else."""
+        return len(self.lines) == 1 and not self.body and _CALLS_GROUP.fullmatch(self.lines[0]) is not None
 
     @property
     def only_calls(self) -> bool:

@@ -83,7 +83,7 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     writer = write(local)
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()
-    frame = Frame(writer.dtypes, lambda dtype: local.scratch(dtype, 0, "frame"))
+    frame = Frame(writer.dtypes, numbers_in_memory, lambda dtype: local.scratch(dtype, 0, "frame"))
     bodies, groups = in_functions(
         [writer.lines, *[lines for _, lines in writer.functions]], lambda: local.fresh(f"{name}_group"), frame
     )
