@@ -294,7 +294,7 @@ def test_a_chain_of_numbers_is_cut() -> None:
 
     compiled = fg.jit(fg.value_and_grad(chain), control_flow=False)
     source = compiled.kernel_source(0.7)
-    assert max(len(part.split("\n")) for part in source.split("\n\n\n")[:-1]) < 2 * repeats.LARGEST_GROUP
+    assert max(len(part.split("\n")) for part in source.split("\n\n\n")[:-1]) < 3 * repeats.LARGEST_GROUP
     np.testing.assert_allclose(compiled(0.7), fg.value_and_grad(chain)(0.7), rtol=1e-11)
 
 

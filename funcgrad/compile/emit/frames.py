@@ -63,13 +63,32 @@ class Frame:
         self._blocks: dict[np.dtype, Buffer] = {}
 
     @property
+    def possible(self) -> frozenset[str]:
+        """The names that may lie in memory."""
+        return frozenset([*self.constants, *[name for name, dtype in self.dtypes.items() if dtype in FRAMED]])
+
+    @property
     def buffers(self) -> tuple[Buffer, ...]:
         """The blocks of memory that cells lie in."""
         return tuple(self._blocks.values())
 
+    def fit(self, statements: Sequence[Statement], cuts: Sequence[Cut]) -> bool:
+        """Whether all cuts of a function's statements can be made."""
+        return len(self._fitting(statements, cuts)[0]) == len(cuts)
+
     def hand_on(self, statements: Sequence[Statement], cuts: Sequence[Cut]) -> HandedOn:
         """Give cells to what cuts of a function's statements hand on; with the cuts that can be made then."""
-        cuts = list(cuts)
+        made, handed = self._fitting(statements, cuts)
+        self._place(statements, made, handed)
+        return HandedOn(statements, made, {name: self.cells[name] for name in handed}, self.constants)
+
+    def _fitting(
+        self, statements: Sequence[Statement], cuts: Sequence[Cut]
+    ) -> tuple[Sequence[Cut], set[str]]:
+        """The cuts that can be made, and the names that lie in memory then.
+
+        What is set outside of cuts has no cell, and nothing has one where all functions take and return few.
+        """
         while True:
             kept = set_outside(statements, cuts)
             made = {name for cut in cuts for name in cut.returned if self.dtypes.get(name) in FRAMED}
@@ -79,10 +98,8 @@ class Frame:
             handed = (wide & made) - kept
             fitting = [cut for cut in cuts if cut.fits(handed.union(self.constants))]
             if len(fitting) == len(cuts):
-                break
+                return cuts, handed
             cuts = fitting
-        self._place(statements, cuts, handed)
-        return HandedOn(statements, cuts, {name: self.cells[name] for name in handed}, self.constants)
 
     def _place(self, statements: Sequence[Statement], cuts: Sequence[Cut], handed: set[str]) -> None:
         """A cell for each of these names: one whose number is read no more is used again."""

@@ -121,21 +121,28 @@ class Division:
             statement.read()
         totals = [names_in(code_in(body)) for body in self.bodies]
         settings = Settings(self.bodies)
-        cuts: list[Cut] = []
-        for run in runs_of(place.statements, totals[place.body], apart):
-            group = group_of(place.statements, run)
-            if group.lines <= most or apart(place.statements[run.start]):
-                continue
-            interface = self.crossing([place], [group], totals, settings)
-            if interface is not None:
-                taken, returned = (
-                    [group.names[k] for k in ks] for ks in (interface.taken, interface.returned)
-                )
-                cuts.append(Cut(group.first, group.last, tuple(taken), tuple(returned)))
-        if self.frame is not None and place.body == 0:
-            handed = self.frame.hand_on(place.statements, cuts)
+        frame = self.frame if place.body == 0 else None
+
+        def cuts(in_memory: frozenset[str]) -> Iterator[Cut]:
+            for run in runs_of(place.statements, totals[place.body], apart, in_memory):
+                group = group_of(place.statements, run)
+                if group.lines <= most or apart(place.statements[run.start]):
+                    continue
+                interface = self.crossing([place], [group], totals, settings)
+                if interface is not None:
+                    names = [
+                        tuple([group.names[k] for k in ks]) for ks in (interface.taken, interface.returned)
+                    ]
+                    yield Cut(group.first, group.last, *names)
+
+        if frame is None:
+            fitting = [cut for cut in cuts(frozenset()) if cut.fits()]
+            handed = HandedOn(place.statements, fitting, {}, {})
         else:
-            handed = HandedOn(place.statements, [cut for cut in cuts if cut.fits()], {}, {})
+            found = list(cuts(frame.possible))
+            if not frame.fit(place.statements, found):
+                found = list(cuts(frozenset()))
+            handed = frame.hand_on(place.statements, found)
         calls = {place.statements[cut.first]: self.cut_out(handed, cut) for cut in handed.cuts}
         place.statements[:] = [calls.get(statement, statement) for statement in handed.outside()]
 
@@ -250,13 +257,16 @@ def stays_or_calls(statement: Statement) -> bool:
 
 
 def runs_of(
-    statements: Sequence[Statement], total: Counter[str], apart: Callable[[Statement], bool]
+    statements: Sequence[Statement],
+    total: Counter[str],
+    apart: Callable[[Statement], bool],
+    in_memory: frozenset[str],
 ) -> Iterator[range]:
     """The statements in runs of moderate length; one that is `apart` is a run of its own."""
     first, lines = 0, 0
     names: frozenset[str] = frozenset()
     for k, statement in enumerate(statements):
-        public = statement.public(total)
+        public = statement.public(total) - in_memory
         wide = len(names | public) > MOST_ARGUMENTS
         if first < k and (apart(statement) or wide or lines + statement.length > LARGEST_GROUP):
             yield range(first, k)
