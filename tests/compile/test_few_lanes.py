@@ -159,11 +159,25 @@ def test_rows_that_meet_in_a_trip() -> None:
     def first(parameters: Any, h: Any, c: Any, x: Any) -> Any:
         return plain(parameters, h - h[0], c, x)
 
-    for cell in (normalised, shifted, attending, first):
+    def turned(parameters: Any, h: Any, c: Any, x: Any) -> Any:
+        return plain(parameters, fg.nn.softmax(h[::-1], axis=1), c, x)
+
+    def sharing(parameters: Any, h: Any, c: Any, x: Any) -> Any:
+        return plain(parameters, fg.nn.softmax(h, axis=0), c, x)
+
+    for cell in (normalised, shifted, attending, first, turned, sharing):
         for written in (by_scan, by_counter):
             assert not is_tiled(fg.value_and_grad(written(cell)), *arrays(16))
     normalised_rows = by_scan(lambda p, h, c, x: plain(p, h - np.mean(h, 1, keepdims=True), c, x))
     assert is_tiled(fg.value_and_grad(normalised_rows), *arrays(16))
+
+
+def test_what_goes_along_a_row() -> None:
+    def cell(parameters: Any, h: Any, c: Any, x: Any) -> Any:
+        weights = fg.nn.softmax(h[:, ::-1], axis=1) + fg.nn.log_softmax(x, axis=1)
+        return plain(parameters, weights - fg.nn.logsumexp(h, axis=1, keepdims=True), c, x)
+
+    assert is_tiled(fg.value_and_grad(by_scan(cell)), *arrays(16))
 
 
 def test_what_no_tile_divides_or_pays_for() -> None:

@@ -16,7 +16,7 @@ from funcgrad.compile.passes.rewriting.few_lanes import seconds_of
 from funcgrad.ir.avals import Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Gather, Scatter
-from funcgrad.ops.arrays.movement import Concatenate, Stack
+from funcgrad.ops.arrays.movement import Concatenate, Flip, Stack
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice, UpdateSlice
 from funcgrad.ops.arrays.structure import Broadcast, Cast, Permute, ReduceSum, Reshape
 from funcgrad.ops.contraction import DotGeneral
@@ -25,6 +25,7 @@ from funcgrad.ops.elementwise.identity import StopGradient
 from funcgrad.ops.families import Pointwise
 from funcgrad.ops.linalg.matrices import OnStacks
 from funcgrad.ops.reducing.reductions import UfuncReduction
+from funcgrad.ops.reducing.softmax import LogSoftmax, LogSumExp, Softmax
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.undoing.room import Room
 from funcgrad.types import AnyPrimitive
@@ -160,6 +161,12 @@ def reduction(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
     if axis in summed:
         return Spread((axis,), (SUMMED,), same(e.primitive)) if isinstance(e.primitive, ReduceSum) else None
     return Spread((axis,), (axis - sum(a < axis for a in summed),), same(e.primitive))
+
+
+def along_others(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
+    """Along axes that are not those of the lanes, in the shape that there was."""
+    axis = one_operand(axes)
+    return None if axis is None or axis in e.primitive.axes else Spread((axis,), (axis,), same(e.primitive))
 
 
 def joined(e: Equation, axes: Sequence[Axis], count: int) -> Spread | None:
@@ -424,7 +431,8 @@ RULES: Sequence[tuple[Any, Rule]] = (
     (Broadcast, broadcast),
     (Reshape, reshape),
     (Permute, permute),
-    ((ReduceSum, UfuncReduction), reduction),
+    ((ReduceSum, UfuncReduction, LogSumExp), reduction),
+    ((Softmax, LogSoftmax, Flip), along_others),
     ((Concatenate, Stack), joined),
     (Slice, sliced),
     (Gather, gathered),
