@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from lawbook.numerics import assert_close
 
 import funcgrad as fg
+from funcgrad.compile.language.values import Reused, may_overlap
 from funcgrad.compile.passes.arranging.fusion import Joined
 from funcgrad.compile.passes.kernel import make_kernel
 from funcgrad.compile.passes.rewriting.expand import expand
@@ -127,3 +130,26 @@ def test_a_result_under_another_shape_is_not_copied(shape: tuple[int, int]) -> N
     whole, flat = fg.jit(f)(np.arange(50.0))
     assert np.array_equal(whole.reshape(-1), flat)
     assert not np.shares_memory(whole, flat)
+
+
+def chained(x: Any) -> Any:
+    """Arrays of which each is needed by the next alone, and one that is needed to the end."""
+    first = y = np.cumsum(x, axis=0)
+    for _ in range(3):
+        y = np.cumsum(np.tanh(y @ x), axis=1)
+    return np.sum(y * y * first)
+
+
+def test_scratch_at_one_place_is_in_scopes_that_may_overlap() -> None:
+    looked = 0
+    for kernel in fg.jit(fg.grad(chained)).specialized(GRID).executable.kernels:
+        said = re.findall(r"(\w+) = as_\w+\(p\[(\d+)\](?:, (\d+), (\d+), (\d+))?\)", kernel.source)
+        scopes = {name: Reused(*map(int, s)) if s[0] else int(slot) for name, slot, *s in said}
+        placed = [(b, start) for b, start in kernel.offsets.items() if b.name in scopes]
+        for (a, i), (b, j) in itertools.combinations(placed, 2):
+            if i < j + b.nbytes and j < i + a.nbytes:
+                looked += 1
+                assert may_overlap(scopes[a.name], scopes[b.name]), (a, b)
+            elif not (a.last < b.first or b.last < a.first):
+                assert not may_overlap(scopes[a.name], scopes[b.name]), (a, b)
+    assert looked > 5

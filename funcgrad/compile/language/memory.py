@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.compile.language.pointers import DTYPES, ElementView, Slot
-from funcgrad.compile.language.values import STORAGE, Type, Unsupported, Value, View
+from funcgrad.compile.language.values import STORAGE, AliasScope, Reused, Type, Unsupported, Value, View
 from funcgrad.compile.language.word import Elements, Known, Sample, Signature, Types, Word, fixed, kinds
 from funcgrad.types import Anything, Foreign
 
@@ -17,15 +17,26 @@ if TYPE_CHECKING:
     from funcgrad.compile.language.word import Built, Instructions
 
 
+def scope_of(known: Sequence[Known]) -> AliasScope | None:
+    """The alias scope that numbers in the text say: one, or one and the times of its use."""
+    numbers = [x for x in known if isinstance(x, int)]
+    if len(numbers) < len(known) or len(numbers) not in (1, 3):
+        return None
+    return numbers[0] if len(numbers) == 1 else Reused(*numbers)
+
+
 def view_word(storage: str) -> Word:
     """The word that reads a pointer as elements of a type."""
     name = f"as_{storage}"
 
-    def viewed(slot: Anything, scope: int = 0) -> ElementView:
+    def viewed(slot: Anything, scope: int = 0, first: int = 0, last: int = 0) -> ElementView:
         return ElementView(slot.address, DTYPES[storage], slot)
 
     viewed.__name__ = name
-    viewed.__doc__ = f"The elements at a pointer, as {DTYPES[storage]}; views of one number may overlap."
+    viewed.__doc__ = (
+        f"The elements at a pointer, as {DTYPES[storage]}; views of one number may overlap, and those of "
+        "others that are used at other times."
+    )
 
     def rule(given: Sequence[Type], known: Sequence[Known]) -> Signature | None:
         # A table's entry says itself which memory it is; a number says it for other pointers.
@@ -33,15 +44,15 @@ def view_word(storage: str) -> Word:
             return None
         scope = given[0].scope if isinstance(given[0], View) else None
         if len(given) > 1:
-            scope = int(known[1]) if isinstance(known[1], int) else None
+            scope = scope_of(known[1:])
         return Signature(tuple(given), View(storage, scope))
 
     def direct(writer: Anything, arguments: Sequence[Value]) -> Value:
         slot, *chosen = arguments
         if slot.type != "ptr":
             raise Unsupported(f"a view of {slot.type}")
-        scope = chosen[0].known if chosen else slot.scope
-        return Value(View(storage, scope if isinstance(scope, int) else None), slot.text)
+        scope = scope_of([x.known for x in chosen]) if chosen else slot.scope
+        return Value(View(storage, scope), slot.text)
 
     def lowered(lowering: Anything, arguments: Sequence[Any], signature: Signature) -> Foreign:
         return arguments[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,12 +55,35 @@ CAST_OF: dict[object, str] = {
 }
 
 
+class Reused(NamedTuple):
+    """An alias scope of memory that others may have before and after: the steps of its use."""
+
+    number: int
+    first: int
+    last: int
+
+
+AliasScope = int | Reused
+
+
+def may_overlap(a: AliasScope, b: AliasScope) -> bool:
+    """Whether memory of one scope may be that of another: it is the same, or is used at other times.
+
+    >>> may_overlap(Reused(3, 0, 2), Reused(4, 3, 5)), may_overlap(Reused(3, 0, 3), Reused(4, 3, 5))
+    (True, False)
+    """
+    at_other_times = (
+        isinstance(a, Reused) and isinstance(b, Reused) and (a.last < b.first or b.last < a.first)
+    )
+    return a == b or at_other_times
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """The type of a pointer to elements. Views of one scope may overlap; of no scope, may overlap any."""
 
     storage: str
-    scope: int | None
+    scope: AliasScope | None
 
     @property
     def element(self) -> str:

@@ -159,6 +159,28 @@ def shared_scopes(local: Locals, buffers: Sequence[Buffer]) -> dict[str, int]:
     return found
 
 
+def scopes_said(local: Locals, buffers: Sequence[Buffer]) -> dict[str, tuple[int, ...]]:
+    """The alias scopes of memory where it is not that of its slot alone.
+
+    A number, and of scratch the first and last step of its use where other scratch has only other steps: that
+    may lie at the same place, so nothing may be written to one before the last was read of the other.
+    """
+    scopes = shared_scopes(local, buffers)
+    scratch = [b for b in buffers if b.role == "scratch" and b.first >= 0]
+    earliest_end = min([b.last for b in scratch], default=0)
+    latest_start = max([b.first for b in scratch], default=0)
+    found: dict[str, tuple[int, ...]] = {name: (scope,) for name, scope in scopes.items()}
+    slots = {buffer: slot for slot, buffer in enumerate(buffers)}
+    for buffer in scratch:
+        if buffer.first > earliest_end or buffer.last < latest_start:
+            scope = scopes.get(buffer.name, slots[buffer])
+            together = [b for b in scratch if scopes.get(b.name, slots[b]) == scope]
+            # Names that change places may each mean the memory of any of them.
+            times = max(b.first for b in together), min(b.last for b in together)
+            found[buffer.name] = (scope, *times)
+    return found
+
+
 def heading(
     name: str,
     local: Locals,
@@ -176,10 +198,10 @@ def heading(
     if local.budget_name:
         lines.append(f"    {local.budget_name} = {POLL_EVERY}")
     numbers = {buffer: number for number, buffer in prologue}
-    scopes = shared_scopes(local, buffers)
+    scopes = scopes_said(local, buffers)
     for slot, buffer in enumerate(buffers):
-        scope = f", {scopes[buffer.name]}" if buffer.name in scopes else ""
-        view = f"as_{dtype_name(buffer.dtype)}(p[{slot}]{scope})"
+        place = ", ".join(map(str, (f"p[{slot}]", *scopes.get(buffer.name, ()))))
+        view = f"as_{dtype_name(buffer.dtype)}({place})"
         if buffer in numbers:
             lines.append(f"    {numbers[buffer]} = {view}[0]")
         elif buffer.role == "failure":

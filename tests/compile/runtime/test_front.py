@@ -441,6 +441,35 @@ def test_memory_that_a_function_returns_is_in_the_scope_in_which_it_was_given(in
     assert into_a == from_b != into_z
 
 
+REUSED = """
+def moved(x, y, z):
+    z[0] = x[0]
+    y[0] = 1.0
+
+
+def run(p, n):
+    x, y, z, other = as_f64(p[0], 0, 3, 4), as_f64(p[1], 1, 5, 9), as_f64(p[2], 2, 4, 5), as_f64(p[3])
+    other[0] = 0.0
+    moved(x, y, z)
+"""
+
+
+@pytest.mark.parametrize("inlining", ["noinline", "alwaysinline"])
+def test_memory_that_is_used_at_other_times_may_be_the_same(inlining):
+    # Else what is written to y may come before x is read, which may lie there.
+    text = translate(REUSED, ["run"], frozenset(), NUMBERS, inlining=inlining)
+    found = re.findall(r"^(!\d+) = !\{((?:!\d+, )*!\d+)\}$", text, re.MULTILINE)
+    lists = {number: set(scopes.split(", ")) for number, scopes in found}
+    body = text[text.index('@"moved') :].split("\n}")[0]
+    accesses = re.findall(r"!alias.scope (!\d+), !noalias (!\d+)", body)
+    (of_x, apart_x), (of_z, apart_z), (of_y, apart_y) = [(lists[k], lists[m]) for k, m in accesses]
+    assert of_z <= apart_x
+    assert of_z <= apart_y
+    assert of_x | of_y <= apart_z
+    assert not of_y & apart_x
+    assert not of_x & apart_y
+
+
 SHORT_LOOPS = """
 def run(p, n):
     x, y = as_f64(p[0]), as_f64(p[1])

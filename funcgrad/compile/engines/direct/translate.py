@@ -6,6 +6,7 @@ A function is translated again whenever an assignment widens a variable, until n
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,6 +23,8 @@ from funcgrad.compile.engines.direct.scope import (
 from funcgrad.compile.engines.direct.writer import INTERLEAVED, ONE_BY_ONE, ROLLED, Family, Module, llvm_type
 from funcgrad.compile.language.calls import PRODUCTS
 from funcgrad.compile.language.values import (
+    AliasScope,
+    Reused,
     Type,
     Unsupported,
     Value,
@@ -29,6 +32,7 @@ from funcgrad.compile.language.values import (
     constant,
     halves,
     is_complex,
+    may_overlap,
     unified,
 )
 from funcgrad.syntax import parsed
@@ -167,14 +171,38 @@ class _Translation:
 
 def _with_scopes_of_its_own(arguments: tuple[Type, ...]) -> tuple[Type, ...]:
     """The types with alias scopes by place: a function that is called serves whatever memory it is given."""
-    scopes: dict[int, int] = {}
-    found: list[Type] = []
-    for kind in arguments:
-        if isinstance(kind, View) and kind.scope is not None:
-            found.append(View(kind.storage, scopes.setdefault(kind.scope, -1 - len(scopes))))
+    given = dict.fromkeys([kind.scope for kind in arguments if isinstance(kind, View)])
+    scopes = by_place([scope for scope in given if scope is not None])
+    return tuple(
+        [
+            View(kind.storage, scopes[kind.scope])
+            if isinstance(kind, View) and kind.scope is not None
+            else kind
+            for kind in arguments
+        ]
+    )
+
+
+def by_place(given: Sequence[AliasScope]) -> dict[AliasScope, AliasScope]:
+    """Scopes by their places, with times of use by their order where two of them may overlap.
+
+    >>> by_place([7, Reused(9, 4, 5), Reused(8, 6, 9)])
+    {7: -1, Reused(number=9, first=4, last=5): Reused(number=-2, first=0, last=1), \
+Reused(number=8, first=6, last=9): Reused(number=-3, first=2, last=3)}
+    >>> by_place([7, Reused(9, 4, 6), Reused(8, 6, 9)])
+    {7: -1, Reused(number=9, first=4, last=6): -2, Reused(number=8, first=6, last=9): -3}
+    """
+    reused = [scope for scope in given if isinstance(scope, Reused)]
+    times = sorted({time for scope in reused for time in (scope.first, scope.last)})
+    some_overlap = any(a != b and may_overlap(a, b) for a, b in itertools.combinations(reused, 2))
+    found: dict[AliasScope, AliasScope] = {}
+    for k, scope in enumerate(given):
+        place = -1 - k
+        if some_overlap and isinstance(scope, Reused):
+            found[scope] = Reused(place, times.index(scope.first), times.index(scope.last))
         else:
-            found.append(kind)
-    return tuple(found)
+            found[scope] = place
+    return found
 
 
 def _parameters(arguments: Sequence[Type]) -> list[str]:

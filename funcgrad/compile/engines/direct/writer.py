@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from funcgrad.compile.language.values import (
     LLVM,
     STORAGE,
+    AliasScope,
     Type,
     Unsupported,
     Value,
@@ -21,6 +22,7 @@ from funcgrad.compile.language.values import (
     is_float,
     is_integer,
     is_signed,
+    may_overlap,
     paired,
     part,
     width,
@@ -54,8 +56,8 @@ class Family:
     """
 
     def __init__(self) -> None:
-        self.scopes: dict[int, int] = {}
-        """The metadata that lists the others, by the number of a scope in its module."""
+        self.scopes: dict[AliasScope, int] = {}
+        """The metadata that lists the others, by the scope."""
 
 
 class Module:
@@ -65,7 +67,7 @@ class Module:
         self.functions: list[str] = []
         self.defined: set[str] = set()
         self.declarations: dict[str, str] = {}
-        self.scopes: dict[int, int] = {}
+        self.scopes: dict[AliasScope, int] = {}
         self.families: list[Family] = []
         """Those of finished functions."""
         self._lists = itertools.count(_FIRST_FAMILY)
@@ -76,12 +78,12 @@ class Module:
         """Say that a function is defined elsewhere."""
         self.declarations[name] = f"declare {result} @{name}({', '.join(arguments)})"
 
-    def scope(self, number: int, family: Family) -> str:
+    def scope(self, scope: AliasScope, family: Family) -> str:
         """The metadata of a load or store in an alias scope, apart from the others of a family."""
-        index = self.scopes.setdefault(number, len(self.scopes))
-        if index not in family.scopes:
-            family.scopes[index] = next(self._lists)
-        return f", !alias.scope !{10 + 2 * index}, !noalias !{family.scopes[index]}"
+        index = self.scopes.setdefault(scope, len(self.scopes))
+        if scope not in family.scopes:
+            family.scopes[scope] = next(self._lists)
+        return f", !alias.scope !{10 + 2 * index}, !noalias !{family.scopes[scope]}"
 
     def loop(self, said: str) -> str:
         """The metadata of the branch back to the head of a loop: `ROLLED` or `INTERLEAVED`."""
@@ -104,8 +106,9 @@ class Module:
             yield f'!{11 + 2 * index} = !{{!"buffer {index}", !1}}'
             yield f"!{10 + 2 * index} = !{{!{11 + 2 * index}}}"
         for family in self.families:
-            for index, number in family.scopes.items():
-                others = ", ".join([f"!{11 + 2 * k}" for k in sorted(family.scopes) if k != index])
+            for scope, number in family.scopes.items():
+                apart = sorted([self.scopes[x] for x in family.scopes if not may_overlap(scope, x)])
+                others = ", ".join([f"!{11 + 2 * k}" for k in apart])
                 yield f"!{number} = !{{{others}}}"
         for number, said in enumerate(self.loops, _FIRST_LOOP + 1):
             yield f"!{number} = distinct !{{!{number}, {said}}}"

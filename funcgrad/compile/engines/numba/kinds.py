@@ -11,7 +11,7 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
 from funcgrad.compile.language.pointers import Sizes, Table
-from funcgrad.compile.language.values import STORAGE, Type, View
+from funcgrad.compile.language.values import STORAGE, Reused, Type, View
 from funcgrad.types import Foreign
 
 
@@ -28,6 +28,10 @@ class SizesType(types.Type):
 
     def __init__(self) -> None:
         super().__init__(name="funcgrad.sizes")
+
+
+REUSED = 1 << 20
+"""The alias scope of all memory that is used for one array after another: types do not know of each other."""
 
 
 class SlotType(types.Type):
@@ -115,11 +119,8 @@ def known_of(kind: object) -> float | int | None:
 def numba_type(kind: Type, count: int) -> Foreign:
     """Numba's type for a type of the kernel language, beside so many pointers."""
     if isinstance(kind, View):
-        return (
-            SlotType(kind.scope, count)
-            if kind.storage == "ptr"
-            else ViewType(kind.storage, kind.scope, count)
-        )
+        scope = REUSED if isinstance(kind.scope, Reused) else kind.scope
+        return SlotType(scope, count) if kind.storage == "ptr" else ViewType(kind.storage, scope, count)
     return SlotType(None, count) if kind == "ptr" else NUMBERS[kind]
 
 

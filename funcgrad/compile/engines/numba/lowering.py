@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from funcgrad.compile.engines.numba.kinds import REUSED
 from funcgrad.compile.language.external import Overload
 from funcgrad.compile.language.values import (
     LLVM,
@@ -245,7 +246,7 @@ def scoped(module: Foreign, instruction: Foreign, view: Foreign) -> None:
     key = view.scope, view.count
     if key not in nodes:
         domain = module.add_metadata([ir.MetaDataString(module, "funcgrad buffers")])
-        every = range(view.count) if view.scope >= 0 else range(-view.count, 0)
+        every = (*range(view.count), REUSED) if view.scope >= 0 else range(-view.count, 0)
         named = {k: module.add_metadata([ir.MetaDataString(module, f"buffer {k}"), domain]) for k in every}
         nodes[key] = (
             module.add_metadata([named[view.scope]]),
