@@ -7,6 +7,7 @@ where a tracer is involved, evaluate where none is). Families of operations refi
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -192,8 +193,9 @@ class Primitive:
         object.__setattr__(self, "_local_rules", {})
         instances = cls._instances
 
-        def forget(dead: ref[Any]) -> None:
-            if instances.get(args) is dead:
+        def forget(dead: ref[Any], is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+            # As Python ends, what compares parameters may be gone.
+            if not is_ending() and instances.get(args) is dead:
                 del instances[args]
 
         with _INTERNING:

@@ -16,7 +16,15 @@ from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.forward import indices, values_before
 from funcgrad.transforms.control.keeping import kept_values
-from funcgrad.transforms.control.step import Parts, Step, chosen, dependent_parts, needed_inputs, positions
+from funcgrad.transforms.control.step import (
+    Parts,
+    Step,
+    chosen,
+    dependent_parts,
+    is_plain,
+    needed_inputs,
+    positions,
+)
 from funcgrad.transforms.dependence import computed_from, parted
 from funcgrad.transforms.linearize import literal_indices, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
@@ -76,7 +84,8 @@ def transposed_step(step: Step, linear: Parts[bool], bars: Bars) -> TransposedSt
 
 def reached_marks(step: Step, linear: Parts[bool], bars: Bars) -> tuple[Mark, ...]:
     """The marks of the cotangents that reach the carry in any number of trips, where nothing is selected."""
-    if any(bars.carry) or any(map(any, bars.ys)) or selects(step.program, linear.flat):
+    marked = any(bars.carry) or any(map(any, bars.ys))
+    if marked or not is_plain(step.program) or selects(step.program, linear.flat):
         return bars.carry
     reached = tuple([mark is not None for mark in bars.carry])
     ys = tuple([bool(marks) for marks in bars.ys])

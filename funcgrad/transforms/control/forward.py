@@ -20,7 +20,7 @@ from funcgrad.tracing.primitive import Flags
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.transforms.control.keeping import kept_values
-from funcgrad.transforms.control.step import Parts, Step, chosen, counters_of, dependent_parts
+from funcgrad.transforms.control.step import Parts, Step, chosen, counters_of, dependent_parts, is_plain
 from funcgrad.transforms.dependence import computed_from
 from funcgrad.transforms.linearize import literal_indices, record_jvp, residuals_of, zeros_like
 from funcgrad.transforms.replay import inline, inputs_of, transforming
@@ -150,7 +150,13 @@ def with_tangents(
 
 
 def reached_carry(step: Step, active: Parts[bool]) -> Flags:
-    """The carry that may get tangents in any number of trips: more than does where a derivative is zero."""
+    """The carry that may get tangents in any number of trips: more than does where a derivative is zero.
+
+    Only that of now where a branch or a loop is in the step: of what tangents go through there, no record of
+    the step says which result they reach, and zeros would be computed that are known.
+    """
+    if not is_plain(step.program):
+        return active.carry
     carry, _ = dependent_parts(step, active)
     avals = step.carry_avals
     return tuple([a or (b and t.inexact) for a, b, t in zip(active.carry, carry, avals, strict=True)])

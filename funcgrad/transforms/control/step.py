@@ -102,6 +102,14 @@ def dependent_parts(step: Step, flags: Parts[bool]) -> tuple[Flags, Flags]:
         flags = flags._replace(carry=grown)
 
 
+def is_plain(program: Program) -> bool:
+    """Whether each result of an equation depends on all of its inputs, as far as is known.
+
+    A branch or a loop hands some of what it is given to some of its results alone.
+    """
+    return not any(e.primitive.multiple and len(e.inputs) > 1 for e in program.equations)
+
+
 def either(one: Sequence[bool], other: Sequence[bool]) -> Flags:
     """Flags that are set in one or the other."""
     return tuple([a or b for a, b in zip(one, other, strict=True)])
