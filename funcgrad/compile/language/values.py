@@ -6,6 +6,7 @@ compute in 64 bits, a ``float32`` and a Python number make a ``float64``.
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -66,16 +67,19 @@ class Reused(NamedTuple):
 AliasScope = int | Reused
 
 
+def time_of_use(scope: AliasScope) -> tuple[float, float]:
+    """The first and last step in which memory of a scope is used, as far as it is said."""
+    return (scope.first, scope.last) if isinstance(scope, Reused) else (-math.inf, math.inf)
+
+
 def may_overlap(a: AliasScope, b: AliasScope) -> bool:
     """Whether memory of one scope may be that of another: it is the same, or is used at other times.
 
     >>> may_overlap(Reused(3, 0, 2), Reused(4, 3, 5)), may_overlap(Reused(3, 0, 3), Reused(4, 3, 5))
     (True, False)
     """
-    at_other_times = (
-        isinstance(a, Reused) and isinstance(b, Reused) and (a.last < b.first or b.last < a.first)
-    )
-    return a == b or at_other_times
+    (first, last), (begin, end) = time_of_use(a), time_of_use(b)
+    return a == b or last < begin or end < first
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ A function is translated again whenever an assignment widens a variable, until n
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -32,7 +31,6 @@ from funcgrad.compile.language.values import (
     constant,
     halves,
     is_complex,
-    may_overlap,
     unified,
 )
 from funcgrad.syntax import parsed
@@ -194,7 +192,7 @@ Reused(number=8, first=6, last=9): Reused(number=-3, first=2, last=3)}
     """
     reused = [scope for scope in given if isinstance(scope, Reused)]
     times = sorted({time for scope in reused for time in (scope.first, scope.last)})
-    some_overlap = any(a != b and may_overlap(a, b) for a, b in itertools.combinations(reused, 2))
+    some_overlap = min([x.last for x in reused], default=0) < max([x.first for x in reused], default=0)
     found: dict[AliasScope, AliasScope] = {}
     for k, scope in enumerate(given):
         place = -1 - k

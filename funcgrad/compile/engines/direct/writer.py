@@ -22,9 +22,9 @@ from funcgrad.compile.language.values import (
     is_float,
     is_integer,
     is_signed,
-    may_overlap,
     paired,
     part,
+    time_of_use,
     width,
 )
 
@@ -106,10 +106,14 @@ class Module:
             yield f'!{11 + 2 * index} = !{{!"buffer {index}", !1}}'
             yield f"!{10 + 2 * index} = !{{!{11 + 2 * index}}}"
         for family in self.families:
-            for scope, number in family.scopes.items():
-                apart = sorted([self.scopes[x] for x in family.scopes if not may_overlap(scope, x)])
-                others = ", ".join([f"!{11 + 2 * k}" for k in apart])
-                yield f"!{number} = !{{{others}}}"
+            scopes = sorted(family.scopes, key=self.scopes.__getitem__)
+            times = [(x, *time_of_use(x), f"!{11 + 2 * self.scopes[x]}") for x in scopes]
+            for scope, first, last, _ in times:
+                # As `may_overlap` says, which is too slow for all pairs of hundreds.
+                apart = [
+                    name for x, begin, end, name in times if begin <= last and end >= first and x != scope
+                ]
+                yield f"!{family.scopes[scope]} = !{{{', '.join(apart)}}}"
         for number, said in enumerate(self.loops, _FIRST_LOOP + 1):
             yield f"!{number} = distinct !{{!{number}, {said}}}"
 
