@@ -153,3 +153,26 @@ def test_scratch_at_one_place_is_in_scopes_that_may_overlap() -> None:
             elif not (a.last < b.first or b.last < a.first):
                 assert not may_overlap(scopes[a.name], scopes[b.name]), (a, b)
     assert looked > 5
+
+
+def filtered(moves: Any, seen: Any) -> Any:
+    """Arrays that change places in a loop on the way there and in one on the way back."""
+    state, spread, total = np.zeros(3), np.eye(3), 0.0
+    for t in range(5):
+        state, spread = moves @ state, moves @ spread @ moves.T + 1.0
+        off = seen[t] - state
+        total = total + np.sum(off * np.linalg.solve(spread, off))
+        state = state + spread @ off
+    return total
+
+
+def test_names_that_change_places_have_one_scope() -> None:
+    shared = 0
+    gradient = fg.jit(fg.grad(filtered))
+    for kernel in gradient.specialized(0.5 * np.eye(3) + 0.1, GRID[:, :3].repeat(2, 0)).executable.kernels:
+        said = re.findall(r"as_\w+\(p\[\d+\], (\d+)(.*)\)", kernel.source)
+        for number, times in said:
+            alike = [other for n, other in said if n == number]
+            shared += len(alike) > 1 and times != ""
+            assert set(alike) == {times}
+    assert shared

@@ -166,18 +166,22 @@ def scopes_said(local: Locals, buffers: Sequence[Buffer]) -> dict[str, tuple[int
     may lie at the same place, so nothing may be written to one before the last was read of the other.
     """
     scopes = shared_scopes(local, buffers)
-    scratch = [b for b in buffers if b.role == "scratch" and b.first >= 0]
-    earliest_end = min([b.last for b in scratch], default=0)
-    latest_start = max([b.first for b in scratch], default=0)
-    found: dict[str, tuple[int, ...]] = {name: (scope,) for name, scope in scopes.items()}
-    slots = {buffer: slot for slot, buffer in enumerate(buffers)}
-    for buffer in scratch:
-        if buffer.first > earliest_end or buffer.last < latest_start:
-            scope = scopes.get(buffer.name, slots[buffer])
-            together = [b for b in scratch if scopes.get(b.name, slots[b]) == scope]
-            # Names that change places may each mean the memory of any of them.
-            times = max(b.first for b in together), min(b.last for b in together)
-            found[buffer.name] = (scope, *times)
+    together: dict[int, list[Buffer]] = {}
+    for slot, buffer in enumerate(buffers):
+        together.setdefault(scopes.get(buffer.name, slot), []).append(buffer)
+    scratch = {b: (b.first, b.last) for b in buffers if b.role == "scratch" and b.first >= 0}
+    earliest_end = min([last for _, last in scratch.values()], default=0)
+    latest_start = max([first for first, _ in scratch.values()], default=0)
+    found: dict[str, tuple[int, ...]] = {}
+    for scope, members in together.items():
+        # Names that change places may each mean the memory of any of them: what is said of one is of all.
+        times = [scratch[b] for b in members if b in scratch]
+        first = max([first for first, _ in times], default=0)
+        last = min([last for _, last in times], default=0)
+        if times and (first > earliest_end or last < latest_start):
+            found.update(dict.fromkeys([b.name for b in members], (scope, first, last)))
+        elif len(members) > 1:
+            found.update(dict.fromkeys([b.name for b in members], (scope,)))
     return found
 
 
