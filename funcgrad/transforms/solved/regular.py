@@ -9,27 +9,20 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
-from funcgrad.ir.avals import Aval
-from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
-from funcgrad.transforms.call import with_batch_axis
+from funcgrad.transforms.solved.checked import Checked
 from funcgrad.types import Array
 
 ROUNDING = 8.0
 """Singular means a reciprocal condition number below this many units in the last place, times the size."""
 
 
-class Regular(Primitive):
+class Regular(Checked):
     """A stack of square matrices; raises where one is singular, or belongs to what is no solution."""
 
     name = "regular"
-    not_exported = "its error belongs to a solver, and solvers have no form outside of funcgrad"
     parameters = ("what",)
-    aliases = True
     what: str
-
-    def infer(self, *avals: Aval) -> Aval:
-        return avals[0]
 
     def evaluate(self, *values: Array) -> Array:
         matrix, solved = values
@@ -47,12 +40,6 @@ class Regular(Primitive):
                 "change the problem, or stop the gradient with fg.stop_gradient.",
             )
         return matrix
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        return self.bind(*primals), tangents[0]
-
-    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
-        return self.bind(*with_batch_axis(size, inputs, batched)), True
 
     @classmethod
     def samples(cls) -> Sequence[Any]:

@@ -8,25 +8,19 @@ from typing import Any
 import numpy as np
 
 from funcgrad.errors import NotDifferentiableError
-from funcgrad.ir.avals import Aval
-from funcgrad.tracing.primitive import Flags, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed
-from funcgrad.transforms.call import with_batch_axis
+from funcgrad.transforms.solved.checked import Checked
 from funcgrad.types import Array, Arrays
 
 
-class Retraced(Primitive):
+class Retraced(Checked):
     """Its first input, the adjoint; raises where a retraced state is not where it was."""
 
     name = "retraced"
     not_exported = "its error belongs to solve_ivp, and solvers have no form outside of funcgrad"
     parameters = ("astray",)
-    aliases = True
     astray: float
     """How far from where it was, relative to its size, a retraced state may end."""
-
-    def infer(self, *avals: Aval) -> Aval:
-        return avals[0]
 
     def evaluate(self, *values: Array) -> Arrays:
         adjoint, now, before = values
@@ -38,12 +32,6 @@ class Retraced(Primitive):
                 "or smaller tolerances.",
             )
         return adjoint
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        return self.bind(*primals), tangents[0]
-
-    def batch(self, size: int, inputs: Sequence[Any], batched: Flags) -> tuple[Any, Any]:
-        return self.bind(*with_batch_axis(size, inputs, batched)), True
 
     @classmethod
     def samples(cls) -> Sequence[Any]:
