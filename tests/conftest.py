@@ -56,7 +56,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 # What `.ci/run` does beside the suite, of the laws on random functions.
-settings.register_profile("soak", settings.get_profile("ci"), max_examples=200)
+settings.register_profile("soak", settings.get_profile("ci"), max_examples=300)
 # To look for new failures: python -m pytest --hypothesis-profile=explore
 settings.register_profile(
     "explore", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
