@@ -244,6 +244,15 @@ def test_donated_arguments_are_whole_when_numpy_runs_the_program_again() -> None
     np.testing.assert_array_equal(x, np.arange(200.0))
 
 
+@pytest.mark.parametrize(("size", "taken"), [(8, False), (200, True)])
+def test_small_donated_arguments_keep_their_memory(size: int, taken: bool) -> None:
+    """Straight text might write a result before it has read what LLVM takes for other memory."""
+    f = fg.jit(lambda x: np.cumsum(np.cumsum(np.cumsum(x) - 1.0)), donate_argnums=0)
+    x = np.arange(1.0, size + 1.0)
+    np.testing.assert_array_equal(f(x), np.cumsum(np.cumsum(np.cumsum(np.arange(1.0, size + 1.0)) - 1.0)))
+    assert np.array_equal(x, np.arange(1.0, size + 1.0)) is not taken
+
+
 def test_what_has_no_native_form_is_left_to_numpy() -> None:
     def mixed(x: Any) -> Any:
         return np.sum(np.abs(np.fft.rfft(np.exp(x), SMALL)) ** 2)

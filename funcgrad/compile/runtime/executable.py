@@ -321,11 +321,16 @@ def call_layout(
     )
 
 
+SMALLEST_DONATED = 64
+"""Elements from which loops go over an array: LLVM writes out loops of fewer turns."""
+
+
 def donors_of(kernel: CallFacts, program: Program, donated: frozenset[int]) -> dict[int, int]:
     """For outputs the donated input whose memory they take: one that is read for the last time before.
 
     A kernel that may fail takes none: its arguments must be whole for NumPy to run the program again. Nor
-    does what is written before a loop that can be left: after Ctrl-C the arguments are whole.
+    does what is written before a loop that can be left: after Ctrl-C the arguments are whole. Nor what is so
+    small that text without loops may read and write it: to LLVM arguments and results are different memory.
     """
     if kernel.may_fail:
         return {}
@@ -335,7 +340,7 @@ def donors_of(kernel: CallFacts, program: Program, donated: frozenset[int]) -> d
         for given in free if output.role == "output" else ():
             taken, made = program.inputs[given.place].aval, program.outputs[output.place].aval
             alike = (taken.dtype, taken.shape) == (made.dtype, made.shape)
-            if alike and max(given.last, kernel.last_stop) < output.first:
+            if alike and taken.size >= SMALLEST_DONATED and max(given.last, kernel.last_stop) < output.first:
                 found[output.place] = given.place
                 free.remove(given)
                 break
