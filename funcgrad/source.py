@@ -199,7 +199,8 @@ def _position_of(code: CodeType, lasti: int) -> _Position:
     # By identity: codes that differ in their file alone are equal.
     known = _positions.get(id(code))
     if known is None:
-        if sum([len(places) for _, _, places in _positions.values()]) > _MOST_INSTRUCTIONS:
+        # A copy, for other threads add codes of theirs meanwhile.
+        if sum([len(places) for _, _, places in _positions.copy().values()]) > _MOST_INSTRUCTIONS:
             _positions.clear()
         known = _positions[id(code)] = code, code.co_code, list(code.co_positions())
     _, instructions, places = known

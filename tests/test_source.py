@@ -14,6 +14,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any
@@ -379,6 +380,18 @@ def test_the_memory_of_file_names_is_bounded() -> None:
     for number in range(funcgrad.source._MOST_FILES + 10):
         is_library_code(compile("0", f"<cell {number}>", "exec"))
     assert len(funcgrad.source.library_files) <= funcgrad.source._MOST_FILES
+
+
+def test_threads_find_places_of_codes_met_first_at_the_same_time() -> None:
+    codes = [compile(f"x = {number}", f"<cell {number}>", "exec") for number in range(2000)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            lines = list(pool.map(lambda code: str(Source(code, 2)), codes))
+    finally:
+        sys.setswitchinterval(before)
+    assert lines == [f"<cell {number}>:1 in <module>" for number in range(2000)]
 
 
 def test_a_warning_at_the_user_stacklevel_names_the_users_line() -> None:
