@@ -147,3 +147,11 @@ def test_a_sum_of_halves_is_rounded_once() -> None:
     _, sums = fg.jit(lambda s: fg.scan(step, s, np.arange(4)))(start)
     _, expected = unrolled(step, start, np.arange(4))
     np.testing.assert_array_equal(sums, expected)
+
+
+def test_a_sum_of_negative_zeros_is_zero() -> None:
+    def step(state: Any, _: Any) -> Any:
+        return np.stack([state[0], state[1]]), 1.0 / np.sum(state)
+
+    rows = fg.jit(lambda state: lax.scan(step, state, None, length=2)[1])(np.array([-0.0, -0.0]))
+    np.testing.assert_array_equal(rows, [np.inf, np.inf])

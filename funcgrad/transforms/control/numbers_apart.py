@@ -195,13 +195,13 @@ def spread(apart: _Apart, e: Equation) -> list[Atom] | None:
 
 
 def summed(apart: _Apart, e: Equation) -> list[Atom] | None:
-    """The elements one after the other, as NumPy adds up as few as these."""
+    """The elements one after the other, beginning with 0, as NumPy adds up as few as these."""
     [x] = e.inputs
     # A sum of halves is rounded once, at its end.
     if e.primitive.axes != (0,) or x.aval.size >= MOST or x.aval.dtype == np.float16:
         return None
-    total, *others = apart.of(x, e)
-    for number in others:
+    total: Atom = zero_of(x.aval.dtype)
+    for number in apart.of(x, e):
         total = apart.made(add, (total, number), e)
     return [total]
 
@@ -209,6 +209,11 @@ def summed(apart: _Apart, e: Equation) -> list[Atom] | None:
 def reshaped(apart: _Apart, e: Equation) -> list[Atom] | None:
     """The same elements."""
     return apart.of(e.inputs[0], e)
+
+
+def zero_of(dtype: np.dtype) -> Literal:
+    """The number 0."""
+    return Literal(dtype.type(0), Aval((), dtype))
 
 
 def replaced(apart: _Apart, e: Equation) -> list[Atom] | None:
@@ -227,8 +232,7 @@ def replaced(apart: _Apart, e: Equation) -> list[Atom] | None:
 def padded(apart: _Apart, e: Equation) -> list[Atom] | None:
     """Zeros, and elements among them."""
     [part] = e.inputs
-    dtype = part.aval.dtype
-    found: list[Atom] = [Literal(dtype.type(0), Aval((), dtype))] * e.outputs[0].aval.size
+    found: list[Atom] = [zero_of(part.aval.dtype)] * e.outputs[0].aval.size
     numbers = apart.of(part, e) if part.aval.shape else [apart.renamed.get(part, part)]
     for k, number in zip(places(e.primitive), numbers, strict=True):
         found[k] = number
