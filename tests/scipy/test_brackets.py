@@ -87,6 +87,34 @@ def test_one_bracket_of_many_that_fails_is_an_error(low: float, maxiter: int, er
             batched(A[:3], lows)
 
 
+def broken(x: Any, a: Any) -> Any:
+    """Not a number around its root."""
+    return np.where(abs(x - a) < 0.1, np.nan, x - a)
+
+
+def test_a_value_inside_that_is_not_a_number_is_an_error() -> None:
+    found = fg.vmap(lambda a: brentq(lambda x: broken(x, a), -1.0, 2.0))
+    for search in (found, fg.jit(found)):
+        with pytest.raises(ValueError, match="The function value at x is NaN"):
+            search(np.array([0.31, 0.52]))
+
+
+def test_steps_are_counted_as_scipy_counts_them() -> None:
+    batch = fg.vmap(lambda low: narrowed(2.0, low, 100, True))
+    lows = np.array([0.0, 0.5, scipy.optimize.brentq(off, 0.0, 10.0, args=(2.0,))])
+    for search in (batch, fg.jit(batch)):
+        found = search(lows)
+        for k, low in enumerate(lows):
+            _, told = scipy.optimize.brentq(off, low, 10.0, args=(2.0,), full_output=True)
+            assert [x[k] for x in found[2:]] == [told.iterations, told.function_calls]
+
+
+@pytest.mark.parametrize("options", [{"xtol": 0.0}, {"rtol": 1e-20}, {"maxiter": -1}])
+def test_limits_that_scipy_refuses_are_refused_for_batches(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        fg.vmap(lambda a: brentq(lambda x: off(x, a), 0.0, 10.0, **options))(A[:3])
+
+
 def test_a_function_without_a_native_form_is_left_to_numpy() -> None:
     def inner(a: Any) -> Any:
         return brentq(lambda x: x - fg.scipy.integrate.quad(lambda t: t + a, 0.0, 1.0)[0], 0.0, 10.0)

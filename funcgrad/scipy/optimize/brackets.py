@@ -47,7 +47,8 @@ class Brackets(NamedTuple):
     """Whether it takes another step."""
     done: Any
     """Whether it has converged."""
-    iterations: Any
+    moves: Any
+    """How many steps it has taken."""
     before: Any
     f_before: Any
     now: Any
@@ -63,8 +64,8 @@ class Brackets(NamedTuple):
 def brent_many(function: Function, a: Array, b: Array, tolerances: Tolerances) -> tuple[Any, ...]:
     """Roots of an element-wise function, whether they are roots, status, iterations and evaluations.
 
-    Raises ValueError where a bracket has no change of sign, and with `disp` RuntimeError where one does not
-    converge.
+    Raises ValueError where a bracket has no change of sign, or a value of the function is NaN, and with `disp`
+    RuntimeError where one does not converge.
     """
     with np.errstate(all="ignore"):
         state = begun(function, np.array(a, float), np.array(b, float), tolerances)
@@ -121,19 +122,20 @@ def begun(function: Function, a: Array, b: Array, tolerances: Tolerances) -> Bra
 
 def found(state: Brackets, tolerances: Tolerances) -> tuple[Any, ...]:
     """What there is to say of brackets that rest."""
-    root, done, iterations = state.now, state.done, state.iterations
+    are_numbers = ~np.any(np.isnan(state.f_now))
+    said = [upheld(x, are_numbers, "ValueError", NOT_A_NUMBER) for x in (state.now, state.done, state.moves)]
     if tolerances.disp:
         words = f"Failed to converge after {tolerances.maxiter} iterations."
-        root, done, iterations = (
-            upheld(x, np.all(state.done), "RuntimeError", words) for x in (root, done, iterations)
-        )
-    return root, done, done, 0 * iterations, iterations, iterations + 2
+        said = [upheld(x, np.all(state.done), "RuntimeError", words) for x in said]
+    root, done, moves = said
+    # SciPy counts the look at a bracket that is narrow enough as well.
+    return root, done, done, 0 * moves, moves + done, moves + 2
 
 
 def examined(state: Brackets, tolerances: Tolerances) -> Brackets:
     """The brackets with their better end as `now`, and whether they take another step."""
-    _, _, iterations, before, f_before, now, f_now, other, f_other, step, last = state
-    may_go = iterations < tolerances.maxiter
+    _, _, moves, before, f_before, now, f_now, other, f_other, step, last = state
+    may_go = moves < tolerances.maxiter
     crossed = (f_before != 0.0) & (f_now != 0.0) & (np.sign(f_before) != np.sign(f_now)) & may_go
     other, f_other = np.where(crossed, before, other), np.where(crossed, f_before, f_other)
     step, last = (np.where(crossed, now - before, s) for s in (step, last))
@@ -149,8 +151,8 @@ def examined(state: Brackets, tolerances: Tolerances) -> Brackets:
         np.where(better, f_now, f_other),
     )
     is_narrow = (f_now == 0.0) | (abs(other - now) / 2 < tolerance_at(now, tolerances))
-    going, done = may_go & ~is_narrow, may_go & is_narrow
-    return Brackets(going, done, iterations, before, f_before, now, f_now, other, f_other, step, last)
+    going, done = may_go & ~is_narrow & ~np.isnan(f_now), may_go & is_narrow
+    return Brackets(going, done, moves, before, f_before, now, f_now, other, f_other, step, last)
 
 
 def tolerance_at(now: Array, tolerances: Tolerances) -> Array:
@@ -160,16 +162,14 @@ def tolerance_at(now: Array, tolerances: Tolerances) -> Array:
 
 def moved(function: Function, state: Brackets, tolerances: Tolerances) -> Brackets:
     """The brackets after a step of those that go on."""
-    going, done, iterations, before, f_before, now, f_now, other, f_other, _, _ = state
+    going, done, moves, before, f_before, now, f_now, other, f_other, _, _ = state
     delta, half = tolerance_at(now, tolerances), (other - now) / 2
     step, last = next_steps(state, delta, half)
     taken = np.where(abs(step) > delta, step, np.where(half > 0.0, delta, -delta))
     after = np.where(going, now + taken, now)
     before, f_before = np.where(going, now, before), np.where(going, f_now, f_before)
     f_after = function(after)
-    return Brackets(
-        going, done, iterations + going, before, f_before, after, f_after, other, f_other, step, last
-    )
+    return Brackets(going, done, moves + going, before, f_before, after, f_after, other, f_other, step, last)
 
 
 def next_steps(state: Brackets, delta: Array, half: Array) -> tuple[Any, Any]:

@@ -111,6 +111,8 @@ def bracketed(
     """What the functions of this module that take a bracket do."""
     if is_plain(a, b, args):
         return scipys(solver)(f, a, b, as_args(args), full_output=full_output, disp=disp, **options)
+    # What SciPy refuses of them is refused here, at the user's line and for batches too.
+    scipys(solver)(lambda x: x, -1.0, 1.0, disp=False, **options)
     ends = [real_scalar(x, solver) for x in (a, b)]
     function = scalar_function(f, [NUMBER], solver, as_args(args))
     chosen = Bracketed(solver, solver, frozen(options), bool(disp))
