@@ -64,8 +64,8 @@ class Brackets(NamedTuple):
 def brent_many(function: Function, a: Array, b: Array, tolerances: Tolerances) -> tuple[Any, ...]:
     """Roots of an element-wise function, whether they are roots, status, iterations and evaluations.
 
-    Raises ValueError where a bracket has no change of sign, or a value of the function is NaN, and with `disp`
-    RuntimeError where one does not converge.
+    Raises ValueError where a bracket has no change of sign or a value of the function is NaN, and with
+    `disp` RuntimeError where one does not converge.
     """
     with np.errstate(all="ignore"):
         state = begun(function, np.array(a, float), np.array(b, float), tolerances)
