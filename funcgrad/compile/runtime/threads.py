@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.engines.binary import Binary
-from funcgrad.compile.engines.llvm import CodeError, Loaded, keep_through_forks
+from funcgrad.compile.engines.llvm import CodeError, Loaded, address_of, keep_through_forks
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import FOR_THREADS, machine_binary, supported
 from funcgrad.processors import MOST_THREADS, configured_threads
@@ -29,6 +29,15 @@ __all__ = ["PARALLEL", "THREADS", "imports", "placed", "set_threads", "threads"]
 PARALLEL, THREADS = "funcgrad_parallel", "funcgrad_threads"
 _LOCK = threading.RLock()
 keep_through_forks(_LOCK)
+
+#: The pool's words that are set here, and the same in a child process.
+_SET_HERE = [
+    offset // 8
+    for offset in (
+        *(offsets.POOL_WANTED, offsets.POOL_BLOCK_SIGNALS, offsets.POOL_BLOCK_SIGNALS + 8),
+        *(offsets.POOL_PROCESSOR, offsets.POOL_AFFINITY, offsets.POOL_SET_AFFINITY),
+    )
+]
 
 
 class _Pool:
@@ -42,11 +51,15 @@ class _Pool:
         start = -(room.ctypes.data // 8) % 16
         self.words = room[start : start + offsets.POOL_BYTES // 8]
         self.set_wanted(configured_threads())
-        self._set_signals()
+        self._ask_system()
 
-    def _set_signals(self) -> None:
-        self.words[offsets.POOL_BLOCK_SIGNALS // 8] = int(signal.SIG_BLOCK)
-        self.words[offsets.POOL_BLOCK_SIGNALS // 8 + 1] = int(signal.SIG_SETMASK)
+    def _ask_system(self) -> None:
+        words = self.words
+        words[offsets.POOL_BLOCK_SIGNALS // 8] = int(signal.SIG_BLOCK)
+        words[offsets.POOL_BLOCK_SIGNALS // 8 + 1] = int(signal.SIG_SETMASK)
+        found = [address_of(name) for name in ("sched_getcpu", "sched_getaffinity", "sched_setaffinity")]
+        if all(found):
+            words[offsets.POOL_PROCESSOR // 8 : offsets.POOL_SET_AFFINITY // 8 + 1] = found
 
     def set_wanted(self, count: int) -> None:
         """Use so many threads, the caller's among them."""
@@ -59,10 +72,9 @@ class _Pool:
 
     def forget(self) -> None:
         """Start anew in a child process, in which the threads do not exist."""
-        wanted = self.wanted
+        kept = self.words[_SET_HERE]
         self.words[:] = 0
-        self.set_wanted(wanted)
-        self._set_signals()
+        self.words[_SET_HERE] = kept
 
 
 def _pool() -> _Pool | None:

@@ -119,6 +119,37 @@ def test_workers_that_slept_wake_up(loaded):
     np.testing.assert_array_equal(call(x), expected(x, 20))
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="affinity cannot be set")
+@pytest.mark.skipif(available_processors() < 2, reason="one processor")
+def test_a_worker_that_wakes_on_the_callers_processor_goes_to_another(loaded):
+    set_threads(2)
+    x = np.arange(2000.0)
+    call = make(loaded, 2000, 50, 20)
+    call(x)
+    own = {thread.native_id for thread in threading.enumerate()}
+    allowed = os.sched_getaffinity(0)
+    tasks = [int(task) for task in os.listdir("/proc/self/task")]
+    apart = 0
+    for _ in range(20):
+        for task in tasks:
+            os.sched_setaffinity(task, {min(allowed)})
+        time.sleep(0.002)  # all sleep there
+        for task in set(tasks) - own:
+            os.sched_setaffinity(task, allowed)
+        for _ in range(20):
+            call(x)
+        apart += any(processor_of(task) != min(allowed) for task in set(tasks) - own)
+    for task in tasks:
+        os.sched_setaffinity(task, allowed)
+    assert apart > 0
+    assert all(os.sched_getaffinity(task) == allowed for task in tasks)
+
+
+def processor_of(task: int) -> int:
+    """The processor on which a thread of this process ran last."""
+    return int(Path(f"/proc/self/task/{task}/stat").read_text().rpartition(") ")[2].split()[36])
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_both_halves_of_a_fork_go_on(loaded):

@@ -62,7 +62,9 @@ POOL_STAGE, POOL_TABLE, POOL_NUMBERS, POOL_BEGIN, POOL_END, POOL_GRAIN = 768, 77
 POOL_WORKERS, POOL_WANTED, POOL_BLOCK_SIGNALS = 896, 904, 912
 POOL_MUTEX, POOL_CONDITION = 1024, 1280
 POOL_FROM_END = 1536
-POOL_BYTES = 1664
+# Where the caller runs; addresses in C or zero: `sched_getcpu`, and what asks for affinity and sets it.
+POOL_CALLERS_PROCESSOR, POOL_PROCESSOR, POOL_AFFINITY, POOL_SET_AFFINITY = 1664, 1672, 1680, 1688
+POOL_BYTES = 1792
 
 # How often a worker looks for the next job before it sleeps: some twenty microseconds.
 SPINS = 1000

@@ -2,6 +2,7 @@
 
 The caller takes pieces from the beginning of the range, workers from its end, until all are taken. So who
 works at one end in one stage does so in the next, and in the next call: what it reads is in its own cache.
+A worker that wakes up on the caller's processor moves to another: there the two would only take turns.
 
 The pool's words are described in `offsets`. One caller at a time owns the workers; a second one, or a stage
 inside a stage, does its work itself. Workers watch the generation for a moment after their last work, and
@@ -12,8 +13,10 @@ goes back to sleep.
 from __future__ import annotations
 
 from funcgrad.compile.runtime.machine.offsets import (
+    POOL_AFFINITY,
     POOL_BEGIN,
     POOL_BLOCK_SIGNALS,
+    POOL_CALLERS_PROCESSOR,
     POOL_CONDITION,
     POOL_END,
     POOL_FROM_END,
@@ -24,6 +27,8 @@ from funcgrad.compile.runtime.machine.offsets import (
     POOL_NUMBERS,
     POOL_OPEN,
     POOL_OWNED,
+    POOL_PROCESSOR,
+    POOL_SET_AFFINITY,
     POOL_SLEEPERS,
     POOL_STAGE,
     POOL_TABLE,
@@ -37,6 +42,8 @@ from funcgrad.compile.runtime.machine.words import (
     atomic_add,
     atomic_load,
     atomic_store,
+    call_affinity,
+    call_processor,
     compare_and_swap,
     condition_broadcast,
     condition_init,
@@ -46,6 +53,7 @@ from funcgrad.compile.runtime.machine.words import (
     fill_signals,
     function_address,
     mask_signals,
+    memcpy,
     mutex_init,
     mutex_lock,
     mutex_unlock,
@@ -56,6 +64,9 @@ from funcgrad.compile.runtime.machine.words import (
     stack_space,
     yield_processor,
 )
+
+AFFINITY_BYTES = 1024
+"""The bits of a set of processors, as C's functions take them."""
 
 
 def parallel(threads: int, stage: int, p: int, n: int, begin: int, end: int, grain: int) -> None:
@@ -79,6 +90,7 @@ def parallel(threads: int, stage: int, p: int, n: int, begin: int, end: int, gra
     atomic_add(threads + POOL_GENERATION, 1)
     if atomic_add(threads + POOL_SLEEPERS, 0) > 0:
         mutex_lock(threads + POOL_MUTEX)
+        poke(threads + POOL_CALLERS_PROCESSOR, processor(threads))
         condition_broadcast(threads + POOL_CONDITION)
         mutex_unlock(threads + POOL_MUTEX)
     pieces = (end - begin + grain - 1) // grain
@@ -121,7 +133,7 @@ def worker(threads: int) -> None:
             pause()
             spins += 1
         if atomic_load(threads + POOL_GENERATION) == seen:
-            sleep(threads, seen)
+            step_aside(threads, sleep(threads, seen))
         seen = atomic_load(threads + POOL_GENERATION)
         # Having said that it is inside, a worker finds the job open, or the caller sees it and waits.
         atomic_add(threads + POOL_INSIDE, 1)
@@ -130,14 +142,43 @@ def worker(threads: int) -> None:
         atomic_add(threads + POOL_INSIDE, -1)
 
 
-def sleep(threads: int, seen: int) -> None:
-    """Wait for the next job without using the processor."""
+def sleep(threads: int, seen: int) -> int:
+    """Wait for the next job without using the processor; on which the caller was when it called."""
     mutex_lock(threads + POOL_MUTEX)
     atomic_add(threads + POOL_SLEEPERS, 1)
     while atomic_add(threads + POOL_GENERATION, 0) == seen:
         condition_wait(threads + POOL_CONDITION, threads + POOL_MUTEX)
     atomic_add(threads + POOL_SLEEPERS, -1)
+    callers = peek(threads + POOL_CALLERS_PROCESSOR)
     mutex_unlock(threads + POOL_MUTEX)
+    return callers
+
+
+def processor(threads: int) -> int:
+    """The number of the processor that this thread runs on, or -1 where the system does not say."""
+    if peek(threads + POOL_PROCESSOR) == 0:
+        return -1
+    return call_processor(peek(threads + POOL_PROCESSOR))
+
+
+def step_aside(threads: int, callers: int) -> None:
+    """Leave the caller's processor for another that this thread may use, if there is one.
+
+    A system wakes a thread where it slept or where it was called from, and may leave it there for seconds: it
+    has so little to do each time that nothing seems worth moving.
+    """
+    if callers < 0 or processor(threads) != callers or callers >= AFFINITY_BYTES * 8:
+        return
+    allowed = stack_space(AFFINITY_BYTES)
+    others = stack_space(AFFINITY_BYTES)
+    if call_affinity(peek(threads + POOL_AFFINITY), 0, AFFINITY_BYTES, allowed) != 0:
+        return
+    memcpy(others, allowed, AFFINITY_BYTES)
+    word = others + (callers >> 6) * 8
+    poke(word, peek(word) & ~(1 << (callers & 63)))
+    # Of no processor at all it is refused, and the thread stays. Afterwards it may go where it might before.
+    if call_affinity(peek(threads + POOL_SET_AFFINITY), 0, AFFINITY_BYTES, others) == 0:
+        call_affinity(peek(threads + POOL_SET_AFFINITY), 0, AFFINITY_BYTES, allowed)
 
 
 def hire(threads: int, count: int) -> None:
