@@ -6,19 +6,29 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from funcgrad.compile.emit.statements import Writer, combination, start_of
+from funcgrad.compile.emit.symbols import Locals
+from funcgrad.compile.lower.linear_algebra.contractions import Part
 from funcgrad.compile.lower.reductions import step_of
 from funcgrad.compile.lower.slice_updates import check_dtype
+from funcgrad.compile.passes.arranging.dividing import CHUNKS
 from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
 from funcgrad.compile.passes.scheduling.schedule import Scheduler
+from funcgrad.compile.passes.scheduling.taking_over import taken_over
 from funcgrad.compile.passes.scheduling.views import View
 from funcgrad.ir.program import Equation
-from funcgrad.ops.reducing.cumulative import Cumulative, LinearRecurrence
+from funcgrad.ops.reducing.cumulative import CumSum, Cumulative, LinearRecurrence
 from funcgrad.ops.reducing.folds import PROD, SUM
 from funcgrad.ops.reducing.reductions import ArgExtreme, ProductOfOthers
 from funcgrad.ops.signal.all_pole import AllPole
 
 MOST_DELAYS = 32
 """Coefficients of a recursion up to which what was before is kept in locals."""
+
+ABREAST = 4
+"""Running sums that one loop carries side by side: an addition waits three cycles for the one before."""
+
+LONG = 65_536
+"""Elements from which a running sum whose order nobody was promised is found in parts."""
 
 
 def lines_along(writer: Writer, stack: ExitStack, shape: Sequence[int], axis: int) -> list[str]:
@@ -50,11 +60,16 @@ def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
     combine = step_of(equation.primitive, dtype)
     axis, reverse = equation.primitive.axis, equation.primitive.reverse
     source = scheduler.stored(x)
-    target = scheduler.buffer_like(out.aval, scheduler.local.named(out))
+    # Each element is read before its result is written: the same memory will do.
+    target = taken_over(scheduler, x) or scheduler.buffer_like(out.aval, scheduler.local.named(out))
     shape = out.aval.shape
+    parts = sums_of_parts(scheduler, equation)
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
+        if parts is not None and writer.is_outermost:
+            write_in_parts(writer, source, target, parts)
+            return
         total = writer.local.fresh("total")
         with ExitStack() as stack:
             variables = lines_along(writer, stack, shape, axis)
@@ -63,8 +78,96 @@ def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
             writer.line(f"{total} = {combine.format(total, writer.element(source, variables))}")
             writer.line(f"{writer.element(target, variables)} = {total}")
 
-    position = scheduler.special(equation.primitive.name, emit, [source], [target], flops=out.aval.size)
+    position = scheduler.special(
+        equation.primitive.name,
+        emit,
+        [source],
+        [target],
+        scratch=[] if parts is None else [parts],
+        flops=out.aval.size,
+    )
     scheduler.define_view(out, target, position)
+
+
+def sums_of_parts(scheduler: Scheduler, equation: Equation) -> View | None:
+    """Memory for the sums of parts; None where the running sum is to be found element by element.
+
+    A sum that runs from the end is a transpose: nobody is promised its order, and parts of it may be summed
+    at once. One from the beginning has NumPy's digits. In parts it would not: of terms that are not negative
+    it could step back by a last digit where one part ends.
+    """
+    (x,), primitive = equation.inputs, equation.primitive
+    if not isinstance(primitive, CumSum) or not primitive.reverse or x.aval.dtype.kind != "f":
+        return None
+    if scheduler.local.portable or x.aval.size < LONG or x.aval.size != x.aval.shape[primitive.axis]:
+        return None
+    return View.whole(scheduler.local.scratch(x.aval.dtype, CHUNKS * ABREAST, "sums"), (CHUNKS * ABREAST,))
+
+
+def write_in_parts(writer: Writer, source: View, target: View, sums: View) -> None:
+    """A sum that runs from the end: those of all parts, what comes after each, then each part by itself."""
+    local, count, name = writer.local, CHUNKS * ABREAST, sums.buffer.name
+    summing, running = Part(local.fresh("sums_of_parts")), Part(local.fresh("running_sums"))
+    total, before, place = (local.fresh(stem) for stem in ("total", "before", "t"))
+    writer.functions.append((summing, lines_of_sums(local, source, sums)))
+    writer.line(f"parallel({summing.name}, p, n, 0, {count}, {ABREAST})")
+    writer.line(f"{total} = {start_of(SUM, sums.buffer.dtype)}")
+    with writer.block(f"for {place} in range({count}):"):
+        writer.line(f"{before} = {total}")
+        writer.line(f"{total} = {total} + {name}[{count - 1} - {place}]")
+        writer.line(f"{name}[{count - 1} - {place}] = {before}")
+    writer.functions.append((running, lines_of_running_sums(local, source, target, sums)))
+    writer.line(f"parallel({running.name}, p, n, 0, {CHUNKS}, 1)")
+
+
+def lines_of_sums(local: Locals, source: View, sums: View) -> list[str]:
+    """The function that sums each part."""
+    writer, size, dtype = Writer(local), local.symbol(max(source.shape)), sums.buffer.dtype
+    total, part = local.fresh("total"), local.fresh("part")
+    with writer.block(f"for {part} in range(begin, end):"):
+        writer.line(f"{total} = {start_of(SUM, dtype)}")
+        with writer.block(f"for i in range({bound(part, size)}, {bound(f'({part} + 1)', size)}):"):
+            writer.line(f"{total} = {combination(SUM, dtype).format(total, element(writer, source, 'i'))}")
+        writer.line(f"{sums.buffer.name}[{part}] = {total}")
+    return writer.lines
+
+
+def lines_of_running_sums(local: Locals, source: View, target: View, sums: View) -> list[str]:
+    """The function that sums parts side by side from their ends, from what comes after each."""
+    writer, size = Writer(local), local.symbol(max(source.shape))
+    shortest, turn = f"{size} // {CHUNKS * ABREAST}", local.fresh("t")
+    totals = [local.fresh("total") for _ in range(ABREAST)]
+    ends = [local.fresh("stop") for _ in range(ABREAST + 1)]
+
+    def add(total: str, place: str) -> None:
+        writer.line(f"{total} = {total} + {element(writer, source, place)}")
+        writer.line(f"{element(writer, target, place)} = {total}")
+
+    with writer.block("for chunk in range(begin, end):"):
+        for k, end in enumerate(ends):
+            writer.line(f"{end} = {bound(f'(chunk * {ABREAST} + {k})', size)}")
+        for k, total in enumerate(totals):
+            writer.line(f"{total} = {sums.buffer.name}[chunk * {ABREAST} + {k}]")
+        with writer.block(f"for {turn} in range({shortest}):"):
+            for total, stop in zip(totals, ends[1:], strict=True):
+                place = local.fresh("q")
+                writer.line(f"{place} = {stop} - 1 - {turn}")
+                add(total, place)
+        # Parts differ by one element.
+        for total, first, stop in zip(totals, ends[:-1], ends[1:], strict=True):
+            with writer.block(f"if {stop} - {first} > {shortest}:"):
+                add(total, first)
+    return writer.lines
+
+
+def element(writer: Writer, view: View, place: str) -> str:
+    """An element of a view of which one axis alone has more than one."""
+    return writer.element(view, [place if n > 1 else "0" for n in view.shape])
+
+
+def bound(part: str, size: str) -> str:
+    """Where a part begins."""
+    return f"{part} * {size} // {CHUNKS * ABREAST}"
 
 
 @lowers(LinearRecurrence)
