@@ -178,7 +178,9 @@ def test_scattered_sums() -> None:
     assert_close(gradient, expected[1])
 
 
-@pytest.mark.parametrize("shapes", [((65, 33), (33, 29)), ((9, 40), (40, 203)), ((301, 8), (8, 7))], ids=str)
+@pytest.mark.parametrize(
+    "shapes", [((65, 33), (33, 29)), ((9, 40), (40, 203)), ((301, 8), (8, 7)), ((9, 301), (301, 11))], ids=str
+)
 def test_products(shapes: Any) -> None:
     a, b = wave(*shapes[0]), wave(*shapes[1])
     for f in (lambda a, b: a @ b, lambda a, b: (b.T @ a.T) * 2.0, lambda a, b: np.tanh(a @ b)):
@@ -207,6 +209,7 @@ def test_products_of_a_batch(labels: str, shapes: Any) -> None:
     [
         ("ij,jk->ik", ((65, 33), (33, 29))),
         ("ij,jk->ik", ((9, 40), (40, 203))),
+        ("ij,jk->ik", ((9, 11), (11, 403))),
         ("bij,jbk->bki", ((9, 33, 29), (29, 9, 31))),
     ],
     ids=str,
@@ -223,6 +226,15 @@ def test_strong_zeros_that_meet_infinity_in_a_part(labels: str, shapes: Any, pla
     assert_shared(gradient, a, wave(*shapes[1]), c)
     np.testing.assert_array_equal(fg.jit(gradient)(a, b, ~c), np.zeros(a.shape))
     assert_close(fg.jit(gradient)(a, b, c), gradient(a, b, c))
+
+
+def test_terms_are_shared_where_results_are_few() -> None:
+    """Who made rows of both operands of ``x.T @ d`` reads these alone."""
+    x, d = wave(301, 9), wave(301, 11)
+    (few,) = fg.jit(lambda x, d: x.T @ d).specialized(x, d).executable.kernels
+    (many,) = fg.jit(lambda x, d: x @ d.T).specialized(x, wave(302, 9)).executable.kernels
+    assert "parts" in few.source
+    assert "parts" not in many.source
 
 
 def test_what_a_batch_multiplies_is_stored_product_by_product() -> None:

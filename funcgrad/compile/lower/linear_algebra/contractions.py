@@ -18,6 +18,7 @@ from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowers
 from funcgrad.compile.passes.scheduling.schedule import Scheduler
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.compile.runtime.addresses.blas import routine
+from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation
 from funcgrad.ops.arrays.structure import Permute
 from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
@@ -30,6 +31,13 @@ PARTS = 4
 """Into how many parts they are divided: each packs the other matrix for itself, so few; two for short ones.
 
 256×64 by 64×256, transposed, on one thread: 92 µs whole, 102 in two parts, 119 in four.
+"""
+
+FEW_RESULTS = 8
+"""How many elements of the operands there are for each of the result, at least, where terms are shared.
+
+Of `x.T @ d`, with a long batch, who has the first half of the rows of both reads what it has made itself, and
+packs nothing that another packs too. What there is to pay are as many results as parts, which are added up.
 """
 
 ROW_MAJOR, NO_TRANS, TRANS = 101, 111, 112
@@ -145,23 +153,26 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
     flag = scheduler.local.failure_flag() if strong or triangle else None
     product = Product(routine_name, address, left, right, target, dtype, triangle)
     part = scheduler.local.fresh("product") if divided else ""
+    scratch: list[View] = []
+    if divided and product.shares_terms:
+        product, scratch = product.with_sums(scheduler)
     if divided or routine_name.endswith("gemm"):
         scheduler.local.serial_blas()
 
     def emit(writer: Writer) -> None:
         writer.comment(equation.source)
-        if divided and writer.is_outermost:
-            writer.line(f"parallel({part}, p, n, 0, {product.parts}, 1)")
-            writer.functions.append(
-                (Part(part), product.part_lines(writer, None if flag is None else flag.name))
-            )
-            return
-        product.write_members(writer, ())
-        if flag is not None:
+        shared = divided and writer.is_outermost
+        if shared:
+            product.write_shared(writer, part, None if flag is None else flag.name)
+        else:
+            product.write_members(writer, ())
+        if flag is not None and not (shared and product.sums is None):
             write_check(writer, view, flag.name)
 
     writes = [view] if flag is None else [view, View.whole(flag, ())]
-    position = scheduler.special(routine_name, emit, [left.view, right.view], writes, flops=flops)
+    position = scheduler.special(
+        routine_name, emit, [left.view, right.view], writes, scratch=scratch, flops=flops
+    )
     scheduler.define_view(out, view, position)
 
 
@@ -221,6 +232,20 @@ class Product(NamedTuple):
     dtype: np.dtype[np.generic]
     triangle: frozenset[str] = NONE
     """Which triangle the only left matrix is: the rest of it is left out."""
+    sums: View | None = None
+    """Where threads share terms, each part's result."""
+
+    @property
+    def shares_terms(self) -> bool:
+        """Whether the terms are divided, not the rows or columns of the only product."""
+        m, k, n = self.left.rows, self.left.columns, self.right.columns
+        return not self.target.shape and not self.triangle and k * (m + n) >= FEW_RESULTS * m * n
+
+    def with_sums(self, scheduler: Scheduler) -> tuple[Product, list[View]]:
+        """This with memory for the parts' results."""
+        shape = (self.parts, self.left.rows, self.right.columns)
+        sums = scheduler.buffer_like(Aval(shape, self.dtype), "parts")
+        return self._replace(sums=sums), [sums]
 
     @property
     def parts(self) -> int:
@@ -250,6 +275,15 @@ class Product(NamedTuple):
             write_gemm(writer, self, pointers, rows, columns)
         else:
             write_gemv(writer, self.name, self.address, self.left, self.right, pointers, self.dtype)
+
+    def write_shared(self, writer: Writer, part: str, flag: str | None) -> None:
+        """The call of a function `part` by threads. Where it has whole results, it looks at them itself."""
+        writer.line(f"parallel({part}, p, n, 0, {self.parts}, 1)")
+        if self.sums is None:
+            writer.functions.append((Part(part), self.part_lines(writer, flag)))
+        else:
+            writer.functions.append((Part(part), self.term_lines(Writer(writer.local), self.sums)))
+            self.add_up(writer, self.sums)
 
     def part_lines(self, writer: Writer, flag: str | None) -> list[str]:
         """The body of a function that computes some members, or some rows or columns of the only one.
@@ -296,6 +330,28 @@ class Product(NamedTuple):
             if flag is not None:
                 self.write_part_check(inner, by_rows, flag)
         return inner.lines
+
+    def term_lines(self, inner: Writer, sums: View) -> list[str]:
+        """The body of a function that adds up some terms of the only product, apart from others."""
+        symbol, terms = inner.local.symbol, inner.local.symbol(self.left.columns)
+        with inner.block("for chunk in range(begin, end):"):
+            inner.line(f"first = chunk * {terms} // {self.parts}")
+            inner.line(f"last = (chunk + 1) * {terms} // {self.parts}")
+            left, right = self.left.view, self.right.view
+            left = left._replace(base=(*left.base, ("first", self.left.column_stride)))
+            right = right._replace(base=(*right.base, ("first", self.right.row_stride)))
+            target = View(sums.buffer, (), (), sums.offset, (*sums.base, ("chunk", sums.strides[0])))
+            pointers = [at(inner, view, ()) for view in (left, right, target)]
+            sizes = symbol(self.left.rows), symbol(self.right.columns)
+            write_gemm(inner, self, pointers, *sizes, "last - first")
+        return inner.lines
+
+    def add_up(self, writer: Writer, sums: View) -> None:
+        """The result: the parts' results, added in their order."""
+        k, each = writer.local.fresh("q"), math.prod(sums.shape[1:])
+        terms = [f"{sums.buffer.name}[{k} + {part * each}]" for part in range(self.parts)]
+        with writer.block(f"for {k} in range({writer.local.symbol(each)}):"):
+            writer.line(f"{self.target.buffer.name}[{k}] = {' + '.join(terms)}")
 
     def write_part_check(self, writer: Writer, by_rows: bool, flag: str) -> None:
         """Look at rows or columns of the only product, from ``first`` to ``last``."""
