@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import Pointwise
+from funcgrad.tracing.primitive import Primitive
 
 
 def simplify_program(program: Program) -> Program:
@@ -26,18 +27,18 @@ def simplify_program(program: Program) -> Program:
         inputs, primitive = equation.inputs, equation.primitive
         if not known.keys().isdisjoint(inputs):
             inputs = tuple([known.get(atom, atom) for atom in inputs])  # type: ignore[arg-type]
-        pointwise = isinstance(primitive, Pointwise)
+        pointwise, spreads, may_be_idle = KINDS[type(primitive)]
         if pointwise and scalars:
             inputs = with_scalars(inputs, equation.outputs[0], scalars)
-        idle = primitive.simplify(inputs)
+        idle = primitive.simplify(inputs) if may_be_idle else None
         if idle is not None and idle.aval.shape == equation.outputs[0].aval.shape:
             known[equation.outputs[0]] = idle
             continue
         literals = [atom for atom in inputs if type(atom) is Literal]
-        if pointwise and len(literals) == len(inputs):
+        if literals and pointwise and len(literals) == len(inputs):
             known[equation.outputs[0]] = folded(primitive, inputs, equation.outputs[0])
             continue
-        if isinstance(primitive, Broadcast) and not inputs[0].aval.shape:
+        if spreads and not inputs[0].aval.shape:
             scalars[equation.outputs[0]] = inputs[0]
         key = (primitive, *([atom_key(atom) for atom in inputs] if literals else inputs))
         twin = seen.get(key)
@@ -54,6 +55,18 @@ def simplify_program(program: Program) -> Program:
         program.is_simple = True
         return program
     return Program(program.inputs, program.captured, left, outputs, program.name)
+
+
+class Kinds(dict[type, tuple[bool, bool, bool]]):
+    """By class whether operations are pointwise, whether they spread what they are given, and may be idle."""
+
+    def __missing__(self, cls: type[Primitive]) -> tuple[bool, bool, bool]:
+        may_be_idle = cls.simplify is not Primitive.simplify
+        found = self[cls] = (issubclass(cls, Pointwise), issubclass(cls, Broadcast), may_be_idle)
+        return found
+
+
+KINDS = Kinds()
 
 
 def folded(primitive: Pointwise, inputs: tuple[Any, ...], out: Var) -> Literal:
@@ -88,7 +101,8 @@ def live(equations: list[Equation], outputs: tuple[Any, ...]) -> tuple[Equation,
     needed = set(outputs)
     kept = []
     for whole in reversed(equations):
-        if not needed.isdisjoint(whole.outputs):
+        outs = whole.outputs
+        if outs[0] in needed if len(outs) == 1 else not needed.isdisjoint(outs):
             partly = whole.primitive.multiple and not needed.issuperset(whole.outputs)
             equation = needed_part(whole, needed) if partly else whole
             kept.append(equation)

@@ -91,10 +91,11 @@ def scheduled(
 
 def check_dtypes(program: Program) -> None:
     """Raise NotLowered for elements that no kernel can hold, not even to move them."""
-    made = [v for equation in program.equations for v in equation.outputs]
-    for v in (*program.inputs, *[v for v, _ in program.captured], *made, *program.outputs):
-        if v.aval.dtype.char in "gG":
-            raise NotLowered(f"{v.aval.dtype} has no native form")
+    atoms = [v for equation in program.equations for v in equation.outputs]
+    atoms += [*program.inputs, *[v for v, _ in program.captured], *program.outputs]  # type: ignore[list-item]
+    for dtype in {v.aval.dtype for v in atoms}:
+        if dtype.char in "gG":
+            raise NotLowered(f"{dtype} has no native form")
 
 
 def inputs_defined(scheduler: Scheduler, program: Program) -> list[tuple[str, Buffer]]:

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import final
 
 from funcgrad.compile.emit.loop_order import Loop, loops_over
 from funcgrad.compile.passes.scheduling.nests import (
@@ -26,6 +27,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     views_of,
 )
 from funcgrad.compile.passes.scheduling.views import Buffer, View
+from funcgrad.ir.avals import Shape
 
 WINDOW = 12
 """How many of the steps that follow a nest are looked at, for more to share its loop."""
@@ -70,6 +72,7 @@ class Joined(OfNests):
     """Memory of one row, and its elements."""
 
 
+@final
 class Facts:
     """What is asked again and again of a nest while it waits to be joined."""
 
@@ -93,54 +96,65 @@ class Facts:
         self.made |= self.sums
 
 
+@final
+class SpecialFacts:
+    """What is asked again and again of another step."""
+
+    def __init__(self, step: Special) -> None:
+        self.step = step
+        self.touched = set(step.buffers)
+        self.written = {view.buffer for view, is_written in step.views() if is_written}
+
+
+def may_share(shape: Shape) -> bool:
+    """Whether the inner loops over a shape may be worth a shared outer one, in whatever order they are."""
+    return len(shape) > 1 and math.prod(shape) >= 2 * SHORTEST_ROW
+
+
 def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> list[Nest | Special | Joined]:
     """The steps, with runs of nests that can share a loop as one; `own` is memory that only they touch."""
-    pending = [s if isinstance(s, Special) else Facts(s) for s in steps if isinstance(s, Special) or s.body]
-    users = Counter(
-        [buffer for s in pending for buffer in (s.touched if isinstance(s, Facts) else set(s.buffers))]
-    )
+    left = [s for s in steps if isinstance(s, Special) or s.body]
+    shapes = [s.shape for s in left if isinstance(s, Nest) and s.shape]
+    if len(shapes) < 2 or not any(map(may_share, shapes)):
+        return [*left]
+    pending = [SpecialFacts(s) if isinstance(s, Special) else Facts(s) for s in left]
+    users = Counter([buffer for s in pending for buffer in s.touched])
     pending.reverse()
     found: list[Nest | Special | Joined] = []
     while pending:
         first = pending.pop()
-        if isinstance(first, Special):
-            found.append(first)
+        if type(first) is SpecialFacts:
+            found.append(first.step)
             continue
         run = [first]
-        skipped: list[Facts | Special] = []
-        if first.nest.shape:
+        skipped: list[Facts | SpecialFacts] = []
+        if first.loops:
             for _ in range(min(WINDOW, len(pending))):
                 step = pending.pop()
-                if isinstance(step, Facts) and can_join(run, step) and may_pass(step, skipped):
+                if type(step) is Facts and can_join(run, step) and may_pass(step, skipped):
                     run.append(step)
                 else:
                     skipped.append(step)
-        pending += reversed(skipped)
-        found.append(closed(run, users, own))
+            pending += reversed(skipped)
+        found.append(run[0].nest if len(run) == 1 else closed(run, users, own))
     return found
 
 
-def may_pass(nest: Facts, others: Sequence[Facts | Special]) -> bool:
+def may_pass(nest: Facts, others: Sequence[Facts | SpecialFacts]) -> bool:
     """Whether a nest may run before steps that stand before it: none makes what the other needs."""
     for other in others:
-        if isinstance(other, Special):
-            theirs = {view.buffer for view, is_written in other.views() if is_written}
-            touched = set(other.buffers)
-            if other.defines:
+        if type(other) is SpecialFacts:
+            if other.step.defines:
                 return False
-        else:
-            theirs, touched = other.written, other.touched
-            if not other.made.isdisjoint(nest.names):
-                return False
-        if not theirs.isdisjoint(nest.touched) or not nest.written.isdisjoint(touched):
+        elif not other.made.isdisjoint(nest.names):
+            return False
+        if not other.written.isdisjoint(nest.touched) or not nest.written.isdisjoint(other.touched):
             return False
     return True
 
 
-def closed(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buffer]) -> Nest | Joined:
+def closed(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buffer]) -> Joined:
     """A run of nests as one step."""
-    if len(run) == 1:
-        return run[0].nest
     # Before memory is taken away: the order of the loops depends on the strides.
     nests, loops = [member.nest for member in run], [member.loops for member in run]
     return Joined(nests, loops, shrink(run, users, own))

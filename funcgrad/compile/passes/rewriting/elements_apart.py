@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from funcgrad.ir.avals import Shape
-from funcgrad.ir.program import Atom, Equation, Literal, Program
+from funcgrad.ir.program import Atom, Equation, Literal
 
 Unit = int
 """A whole number that is not a sum: later ones have greater names."""
@@ -80,9 +80,9 @@ class Sums:
             found = self.forms[atom] = self.units.new()
         return found
 
-    def follow(self, program: Program) -> None:
+    def follow(self, equations: Sequence[Equation]) -> None:
         """Note what the equations make."""
-        for e in program.equations:
+        for e in equations:
             if len(e.outputs) == 1 and is_whole(e.outputs[0]) and all(is_whole(a) for a in e.inputs):
                 found = self._made(e)
                 if found is not None:

@@ -19,6 +19,7 @@ from funcgrad.ops.arrays.movement import Concatenate
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad
 from funcgrad.ops.arrays.structure import Broadcast, Reshape
 from funcgrad.ops.elementwise.arithmetic import add
+from funcgrad.transforms.control.updates import has_any
 from funcgrad.types import AnyPrimitive, Index
 
 FEWEST = 4096
@@ -30,6 +31,8 @@ Span = tuple[int, int]
 
 def joined_parts(program: Program) -> Program:
     """An equal Program in which sums of parts that do not overlap are arrays side by side."""
+    if not has_any(program.equations, (AddToSlice,)):
+        return program
     uses = count_reads(program.equations, program.outputs)
     makers = {e.outputs[0]: e for e in program.equations if isinstance(e.primitive, Pad | AddToSlice)}
     inner = {e.inputs[0] for e in program.equations if isinstance(e.primitive, AddToSlice)}

@@ -27,6 +27,7 @@ from funcgrad.transforms.control.updates import has_any
 from funcgrad.transforms.control.while_loop import WhileLoop
 
 UPDATES = (Scatter, UpdateSlice, AddToSlice)
+HOLDING = (Scan, WhileLoop, Cond)
 INDEX = Aval((), np.dtype(np.int64))
 
 
@@ -68,7 +69,12 @@ class Kept(NamedTuple):
 
 def with_kept_elements(program: Program) -> Program:
     """The Program, whose loops keep elements in numbers where that is known to be right."""
-    return rewritten(program, Sums(Units())) if any(map(writes_inside, program.equations)) else program
+    return rewritten(program, Sums(Units())) if holds_writes(program.equations) else program
+
+
+def holds_writes(equations: Sequence[Equation]) -> bool:
+    """Whether one of the equations holds a Program that changes parts of arrays."""
+    return any(writes_inside(e) for e in equations if isinstance(e.primitive, HOLDING))
 
 
 def writes_inside(e: Equation) -> bool:
@@ -79,15 +85,14 @@ def writes_inside(e: Equation) -> bool:
         held = [primitive.body]
     elif isinstance(primitive, Cond):
         held = primitive.branches
-    return any(has_any(x.equations, UPDATES) or any(map(writes_inside, x.equations)) for x in held)
+    return any(has_any(x.equations, UPDATES) or holds_writes(x.equations) for x in held)
 
 
 def rewritten(program: Program, sums: Sums) -> Program:
     """A Program of which the `sums` know the inputs."""
     equations: list[Equation] = []
     for e in program.equations:
-        one = Program((), (), (e,), ())
-        sums.follow(one)
+        sums.follow((e,))
         if isinstance(e.primitive, Cond):
             equations.append(with_branches(e, sums))
         elif isinstance(e.primitive, Scan | WhileLoop):
@@ -138,7 +143,7 @@ class Around:
             v: outer.of(a) for v, a in zip(self.step.parts(body.inputs).consts, self.consts, strict=True)
         }
         looked.forms.update(consts)
-        looked.follow(body)
+        looked.follow(body.equations)
         found = outer.inside()
         found.forms.update(consts)
         bound = self._bound(outer)
@@ -186,7 +191,7 @@ def with_numbers(e: Equation, outer: Sums) -> list[Equation]:
     inner = rewritten(around.step.program, around.sums(outer))
     same = inner is around.step.program
     around.step = around.step._replace(program=inner)
-    sums.follow(inner)
+    sums.follow(inner.equations)
     changing = changing_units(sums, around)
     before: dict[Atom, Equation] = {}
     found = [

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from funcgrad.compile.passes.rewriting.uses import count_uses
 from funcgrad.ir.program import Atom, Equation, Program, Var
 from funcgrad.ops.arrays.indexing import Gather, Scatter
-from funcgrad.transforms.control.updates import UPDATES
+from funcgrad.transforms.control.updates import UPDATES, has_any
 
 Place = tuple[tuple[int, ...], tuple[Atom, ...]]
 """Axes of an array, and indices into them."""
@@ -20,6 +20,8 @@ Place = tuple[tuple[int, ...], tuple[Atom, ...]]
 
 def nearest_last(program: Program, fixed: Collection[Atom]) -> Program:
     """The Program with additions to an array's elements in another order; no trip changes what is `fixed`."""
+    if not has_any(program.equations, (Scatter,)):
+        return program
     uses = count_uses(program)
     roots: dict[Atom, Atom] = {}
     reads: dict[Atom, list[Place]] = {}

@@ -21,6 +21,7 @@ from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice
 from funcgrad.ops.arrays.structure import Broadcast, ReduceSum
 from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.ops.families import Pointwise
+from funcgrad.transforms.control.updates import has_any
 from funcgrad.transforms.simplify import simplify_program
 
 FEWEST_ELEMENTS = 4096
@@ -71,7 +72,8 @@ def shifted_sums(program: Program) -> Program:
 
     What is summed over the same elements is summed in the same loop, and its few elements beyond apart.
     """
-    if not any(isinstance(e.primitive, Pad) for e in program.equations):
+    # A sum of parts begins with one that has been placed, and adds others to it.
+    if not (has_any(program.equations, (Pad,)) and has_any(program.equations, (AddToSlice,))):
         return program
     makers = {v: e for e in program.equations for v in e.outputs}
     overlaps = overlaps_of(program, makers)

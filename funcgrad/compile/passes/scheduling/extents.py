@@ -21,6 +21,9 @@ Mask = tuple[int, str]
 """Positions along an axis below a number, which is a local."""
 NONE: frozenset[Mask] = frozenset()
 
+NOTED = frozenset({"less", "add", "minimum", "where", "strong_zero_mul", "mul"})
+"""The operations of which something follows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
@@ -51,6 +54,8 @@ class Extents:
     def note(self, ranges: Ranges, equation: Equation, name: str, operands: Sequence[object]) -> None:
         """Note what follows from a local that an equation has made."""
         kind = equation.primitive.name
+        if kind not in NOTED:
+            return
         if kind in ("less", "add") and len(operands) == 2:
             self._note_position(ranges, equation, name, operands)
         elif kind == "minimum" and operands[0] in self.ramps and isinstance(equation.inputs[1], Literal):
@@ -68,6 +73,8 @@ class Extents:
     def _note_position(
         self, ranges: Ranges, equation: Equation, name: str, operands: Sequence[object]
     ) -> None:
+        if type(operands[0]) is type(operands[1]):  # no position and a number
+            return
         for k, other in ((0, 1), (1, 0)):
             axis, number, atom = axis_of(operands[k]), operands[other], equation.inputs[other]
             if axis is None or not isinstance(number, str) or not isinstance(atom, Var):

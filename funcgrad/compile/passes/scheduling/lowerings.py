@@ -42,10 +42,10 @@ FAMILIES: dict[type, str] = {
 
 def lowering_of(primitive: AnyPrimitive) -> Lowering | None:
     """The lowering of a primitive's class, or of its family where its row says what that needs."""
-    found = LOWERINGS.get(type(primitive))
+    cls: type = type(primitive)
+    found = LOWERINGS.get(cls)
     if found is not None:
         return found
-    cls: type = type(primitive)
     for family, field in families_of(cls):
         if getattr(primitive, field):
             return LOWERINGS[family]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.compile.emit.symbols import Locals
@@ -20,6 +21,7 @@ from funcgrad.compile.lower.elementwise import (
     literal_text,
     scalar_template,
 )
+from funcgrad.compile.passes.scheduling.extents import NOTED
 from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowering_of
 from funcgrad.compile.passes.scheduling.nests import (
     Let,
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
     from funcgrad.source import Source
 
 
+position_of = attrgetter("position")
+
+
 class Scheduler:
     """Makes the steps for the equations of one Program. `locals` is shared with the Programs it holds."""
 
@@ -68,7 +73,8 @@ class Scheduler:
         self.created: set[Buffer] = set()
         """Memory for values that no one outside of the steps touches."""
         self.ranges = Ranges()
-        self._by_shape: dict[Shape, list[int]] = {}
+        self._by_shape: dict[Shape, list[Nest]] = {}
+        """The nests that statements may join, by their positions."""
         self._copied_at: dict[Atom, int] = {}
         """The step that copies what has no memory of its own, such as a number spread over a shape."""
         self._source: Any = None
@@ -95,19 +101,21 @@ class Scheduler:
         for v, array in program.captured:
             self._appears(v)
             self.ranges.note(v, self.ranges.of_array(array))
-        remaining = self.remaining
+        remaining, alive = self.remaining, self.alive
         for equation in program.equations:
-            self.ranges.follow(equation)
+            if equation.outputs[0].aval.dtype.kind in "iu":
+                self.ranges.follow(equation)
             self.lower(equation)
             for v in equation.outputs:
                 self._appears(v)
             for atom in equation.inputs:
                 if type(atom) is Var:
-                    if remaining[atom] == 1:
+                    left = remaining[atom]
+                    if left == 1:
                         del remaining[atom]
-                        self.alive.pop(atom, None)
+                        alive.pop(atom, None)
                     else:
-                        remaining[atom] -= 1
+                        remaining[atom] = left - 1
 
     def _appears(self, v: Var) -> None:
         if v in self.remaining and (v.aval.shape or self.nodes[v].source is not None):
@@ -120,10 +128,10 @@ class Scheduler:
         lowering = lowering_of(primitive)
         if lowering is not None:
             lowering(self, equation)
-        elif isinstance(primitive, Pointwise):
-            self.pointwise(equation)
         elif type(primitive) in MOVES:
             self.move(equation)
+        elif isinstance(primitive, Pointwise):
+            self.pointwise(equation)
         else:
             raise NotLowered(f"{primitive.name} has no native form")
 
@@ -144,18 +152,20 @@ class Scheduler:
 
     def elementwise(self, equation: Equation, out: Var, template: str, inputs: Sequence[Atom]) -> Node:
         """Define `out` by a template of the elements of the inputs."""
-        shape = squeezed(out.aval.shape)
+        aval = out.aval
+        shape = squeezed(aval.shape)
         nest = self.nest_for(shape, max([self.bound(a, shape) for a in inputs], default=0))
-        node = self.nodes[out] = Node(out.aval)
+        node = self.nodes[out] = Node(aval)
         node.equation, node.template = equation, template
         cost = equation.primitive.cost
         node.cost, node.loads = self._cone(cost, inputs)
         operands = tuple([self.operand(a, nest) for a in inputs])
-        node.name = self.local.named(out)
+        node.name = name = self.local.named(out)
         node.nest = nest
         node.ready = nest.position
-        nest.body.append(Let(node.name, template, operands, out.aval.dtype, cost, equation.source))
-        nest.extents.note(self.ranges, equation, node.name, operands)
+        nest.body.append(Let(name, template, operands, aval.dtype, cost, equation.source))
+        if equation.primitive.name in NOTED:
+            nest.extents.note(self.ranges, equation, name, operands)
         return node
 
     def define_member(
@@ -177,26 +187,28 @@ class Scheduler:
     def _cone(self, cost: int, inputs: Sequence[Atom]) -> tuple[int, frozenset[Any]]:
         """What it would cost to compute an element again, and what is loaded for that, if it is cheap."""
         loads: set[Any] = set()
+        nodes = self.nodes
         for atom in inputs:
-            origin: Atom | Node = atom
-            while type(origin) is Var:
-                node = self.nodes[origin]
-                origin = node if node.source is None else node.source
-            if type(origin) is not Node or origin.is_scalar:
+            if type(atom) is not Var:
                 continue
-            if origin.view is not None:
+            node = nodes[atom]
+            while (source := node.source) is not None and type(source) is Var:
+                node = nodes[source]
+            if source is not None or node.is_scalar:
+                continue
+            if node.view is not None:
                 loads.add(atom)
             else:
-                cost += origin.cost
-                loads |= origin.loads
+                cost += node.cost
+                loads |= node.loads
         return cost, frozenset(loads) if loads and cost <= CHEAP else NOTHING
 
     def nest_for(self, shape: Shape, bound: int) -> Nest:
         """The first nest over a shape at or after a position that is not full; else a new one at the end."""
-        positions = self._by_shape.setdefault(shape, [])
-        for k in range(bisect_left(positions, bound), len(positions)):
-            nest = self.nest_at(positions[k])
-            if not nest.is_full:
+        nests = self._by_shape.get(shape, ())
+        for nest in nests if not bound else nests[bisect_left(nests, bound, key=position_of) :]:
+            # Straight-line code is never full.
+            if not shape or not nest.is_full:
                 return nest
         return self.new_nest(shape)
 
@@ -210,12 +222,12 @@ class Scheduler:
         """A nest at the end."""
         nest = Nest(len(self.steps), shape)
         self.steps.append(nest)
-        self._by_shape.setdefault(shape, []).append(nest.position)
+        self._by_shape.setdefault(shape, []).append(nest)
         return nest
 
     def close(self, nest: Nest) -> None:
         """Let no other statement join a nest."""
-        self._by_shape[nest.shape].remove(nest.position)
+        self._by_shape[nest.shape].remove(nest)
 
     def last_reader(self, view: View) -> int:
         """The last step so far that reads or writes the memory of a view."""
@@ -261,10 +273,11 @@ class Scheduler:
         if node.view is None and self.nodes.is_cheap(node, moves):
             return self._again(node, nest, moves)
         view = self.stored_node(node)
-        found = moved(view, moves)
+        found = moved(view, moves) if moves else view
         if found is None:
             raise AssertionError("a reshape that needs a copy was left for later")
-        found = squeezed_view(found)
+        if 1 in found.shape:
+            found = squeezed_view(found)
         if nest.shape and not found.shape:
             # One number of an array, mixed into a larger shape: every turn of the loops reads it.
             found = View(found.buffer, nest.shape, (0,) * len(nest.shape), found.offset, found.base)
