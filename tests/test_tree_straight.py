@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.compile.runtime.callers.structure_caller import structure_call
 from funcgrad.tree.straight import straight_call
 
 Point = namedtuple("Point", "x y")
@@ -36,16 +37,21 @@ TREES = [
 ]
 
 
+in_both_ways = pytest.mark.parametrize("call_of", [straight_call, structure_call])
+
+
+@in_both_ways
 @pytest.mark.parametrize("given", TREES, ids=repr)
-def test_leaves_go_in_the_order_of_flatten(given: Any) -> None:
+def test_leaves_go_in_the_order_of_flatten(given: Any, call_of: Any) -> None:
     leaves, structure = fg.tree.flatten(given)
     found: list[Any] = []
-    call = straight_call(lambda *x: found.extend(x) or tuple(x), structure, structure)
+    call = call_of(lambda *x: found.extend(x) or tuple(x), structure, structure)
     assert call is not None
     assert call(*given) == given
     assert found == leaves
 
 
+@in_both_ways
 @pytest.mark.parametrize(
     "other",
     [
@@ -58,13 +64,14 @@ def test_leaves_go_in_the_order_of_flatten(given: Any) -> None:
     ],
     ids=repr,
 )
-def test_another_structure_is_left_to_others(other: Any) -> None:
+def test_another_structure_is_left_to_others(other: Any, call_of: Any) -> None:
     structure = fg.tree.structure((({"w": 0, "b": 0},), {}))
-    call = straight_call(lambda b, w: (b, w), structure, fg.tree.structure((0, 0)))
+    call = call_of(lambda b, w: (b, w), structure, fg.tree.structure((0, 0)))
     assert call is not None
     assert call(*other) is NotImplemented
 
 
+@in_both_ways
 @pytest.mark.parametrize(
     "other",
     [
@@ -75,9 +82,9 @@ def test_another_structure_is_left_to_others(other: Any) -> None:
     ],
     ids=repr,
 )
-def test_another_structure_of_many_leaves_is_left_to_others(other: Any) -> None:
+def test_another_structure_of_many_leaves_is_left_to_others(other: Any, call_of: Any) -> None:
     structure = fg.tree.structure((([0.0] * 12, {f"p{k}": 0.0 for k in range(12)}), {}))
-    call = straight_call(lambda *x: x, structure, fg.tree.structure((0,) * 24))
+    call = call_of(lambda *x: x, structure, fg.tree.structure((0,) * 24))
     assert call is not None
     assert call(*other) is NotImplemented
 
@@ -129,21 +136,23 @@ def test_modules_are_walked_as_their_methods_say() -> None:
         assert list(zip(names, map(id, tensors), strict=True)) == [(name, id(x)) for name, x in expected]
 
 
-def test_results_of_any_kind_are_made() -> None:
+@in_both_ways
+def test_results_of_any_kind_are_made(call_of: Any) -> None:
     result = fg.tree.structure((OrderedDict(b=0, a=0), Model(0, None)))
-    call = straight_call(lambda x: (x, x, x), fg.tree.structure(((0,), {})), result)
+    call = call_of(lambda x: (x, x, x), fg.tree.structure(((0,), {})), result)
     assert call is not None
     assert call((1.0,), {}) == (OrderedDict(b=1.0, a=1.0), Model(1.0, None))
 
 
-def test_errors_of_the_call_are_raised_once() -> None:
+@in_both_ways
+def test_errors_of_the_call_are_raised_once(call_of: Any) -> None:
     calls: list[float] = []
 
     def failing(x: float) -> Any:
         calls.append(x)
         raise KeyError("of the user")
 
-    call = straight_call(failing, fg.tree.structure((({"a": 0},), {})), fg.tree.structure(0))
+    call = call_of(failing, fg.tree.structure((({"a": 0},), {})), fg.tree.structure(0))
     assert call is not None
     with pytest.raises(KeyError, match="of the user"):
         call(({"a": 1.0},), {})

@@ -32,7 +32,8 @@ FEW = 8
 MOST_LEAVES = 2000
 """Leaves beyond which nobody waits for a microsecond."""
 
-_PLAIN_KEYS = (str, int, bytes)
+PLAIN_KEYS = (str, int, bytes)
+"""Keys whose equality is beyond doubt."""
 
 
 def straight_call(call: Callable[..., Any], arguments: TreeDef, result: TreeDef) -> Callable[..., Any] | None:
@@ -55,6 +56,16 @@ def straight_call(call: Callable[..., Any], arguments: TreeDef, result: TreeDef)
     return writer.function(result)
 
 
+def straight_result(result: TreeDef) -> Callable[[Sequence[Any]], Any]:
+    """The function that makes a tree of this structure of its leaves, a tuple.
+
+    >>> straight_result(fg.tree.structure([0, (0,)]))((1.0, 2.0))
+    [1.0, (2.0,)]
+    """
+    writer = _Writer(None)
+    return writer.compiled(["def straight(out):", *writer.result(result)])
+
+
 def is_row(children: Sequence[TreeDef]) -> bool:
     """Whether children are many leaves, and nothing else: they are handed on together."""
     return len(children) > FEW and all(child is LEAF for child in children)
@@ -70,7 +81,7 @@ def is_called_with_fields(node_type: DataclassNode) -> bool:
 class _Writer:
     """Collects the lines of one function, the names of its leaves, and the objects that it uses."""
 
-    def __init__(self, call: Callable[..., Any]) -> None:
+    def __init__(self, call: Callable[..., Any] | None) -> None:
         self.lines: list[str] = []
         self.leaves: list[str] = []
         self.making: list[str] = []
@@ -144,7 +155,7 @@ class _Writer:
 
     def entries(self, aux: Anything, children: list[TreeDef], name: str) -> bool:
         """The entries of a dictionary with keys whose equality is beyond doubt."""
-        if any(type(key) not in _PLAIN_KEYS for key in aux):
+        if any(type(key) not in PLAIN_KEYS for key in aux):
             return False
         if is_row(children):
             self.names += 1
@@ -195,7 +206,7 @@ class _Writer:
         if node_type is LIST:
             return f"[{', '.join(parts)}]"
         if node_type is DICT:
-            keys = [repr(key) if type(key) in _PLAIN_KEYS else self.named(key) for key in treedef.aux]
+            keys = [repr(key) if type(key) in PLAIN_KEYS else self.named(key) for key in treedef.aux]
             items = [f"{key}: {part}" for key, part in zip(keys, parts, strict=True)]
             return f"{{{', '.join(items)}}}"
         return self.made_object(node_type, treedef.aux, parts)
@@ -234,7 +245,7 @@ class _Writer:
         whole = dict.fromkeys([intern(key) if type(key) is str else key for key in keys])
         self.making.append(f"{name} = {self.named(whole)}.copy()")
         for key, leaf in zip(keys, leaves, strict=True):
-            written = repr(key) if type(key) in _PLAIN_KEYS else self.named(key)
+            written = repr(key) if type(key) in PLAIN_KEYS else self.named(key)
             self.making.append(f"{name}[{written}] = {leaf}")
         return name
 
@@ -244,19 +255,22 @@ class _Writer:
         lines += ["    except (KeyError, AttributeError, ValueError):", "        return NotImplemented"]
         if result.node_type is TUPLE and all(child is LEAF for child in result.children()):
             return self.compiled([*lines, f"    return call({', '.join(self.leaves)})"])
-        names = [f"r{k}" for k in range(result.num_leaves)]
-        expression = self.made(result, list(names))
-        if self.rows:
-            self.made_leaves, self.making = 0, []
-            expression, names = self.made(result, [f"out[{k}]" for k in range(len(names))]), []
         lines += [
             f"    out = call({', '.join(self.leaves)})",
             "    if out is NotImplemented:",
             "        return out",
         ]
-        lines += [f"    {', '.join(names)}, = out"] if names else []
-        lines += [*(f"    {line}" for line in self.making), f"    return {expression}"]
-        return self.compiled(lines)
+        return self.compiled([*lines, *self.result(result)])
+
+    def result(self, result: TreeDef) -> list[str]:
+        """The lines that return a tree of the leaves in `out`."""
+        names = [f"r{k}" for k in range(result.num_leaves)]
+        expression = self.made(result, list(names))
+        if self.rows:
+            self.made_leaves, self.making = 0, []
+            expression, names = self.made(result, [f"out[{k}]" for k in range(len(names))]), []
+        lines = [f"    {', '.join(names)}, = out"] if names else []
+        return [*lines, *(f"    {line}" for line in self.making), f"    return {expression}"]
 
     def compiled(self, lines: list[str]) -> Callable[..., Any]:
         """The function that lines define."""

@@ -16,11 +16,11 @@ from funcgrad.later import Later
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.tree import TreeDef
-from funcgrad.tree.straight import straight_call
 from funcgrad.types import Anything, Tree
 
 beside = Later("funcgrad.compile.runtime.beside")
 executables = Later("funcgrad.compile.runtime.executable")
+structures = Later("funcgrad.compile.runtime.callers.structure_caller")
 
 
 def read_in_rows(recorder: Recorder, count: int) -> list[int]:
@@ -115,7 +115,7 @@ class Specialization:
         """The native code as a function of arguments and keyword arguments of this structure."""
         if not self._has_straight:
             # None as well is an answer, which every call would wait for.
-            self._straight = straight_call(self.executable.call, arguments, self.out_tree)
+            self._straight = structures.structure_call(self.executable.call, arguments, self.out_tree)
             self._has_straight = True
         return self._straight
 

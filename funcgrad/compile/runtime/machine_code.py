@@ -41,9 +41,9 @@ class Part(NamedTuple):
 
 
 FOR_CALLS = Part(
-    ("pool", "call", "trial"),
+    ("pool", "call", "structures", "trial"),
     (
-        *("call", "trial", "pool_take", "pool_give", "pool_drop"),
+        *("call", "structured", "trial", "pool_take", "pool_give", "pool_drop"),
         *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
     ),
 )

@@ -23,7 +23,7 @@ from funcgrad.compile.runtime.callers import call_trial, caller, native_caller, 
 from funcgrad.compile.runtime.callers.call_layout import CallLayout, Input, Output
 from funcgrad.compile.runtime.callers.ctypes_caller import PlainCaller
 from funcgrad.compile.runtime.callers.object_probe import object_difference
-from funcgrad.compile.runtime.machine import call, objects, signals
+from funcgrad.compile.runtime.machine import call, objects, signals, structures
 from funcgrad.compile.runtime.machine import threads as pool
 
 NUMBERS = sorted(name for name, value in vars(objects).items() if isinstance(value, int))
@@ -114,7 +114,7 @@ def test_each_number_that_is_wrong_chooses_the_portable_caller(monkeypatch, fres
 
 def test_machine_code_reads_objects_by_those_numbers_only():
     # What is imported is used (the linter sees to that), and a plain number in an address would be unprobed.
-    for module in (call, pool, signals):
+    for module in (call, structures, pool, signals):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "").startswith(("peek", "poke")):
                 address = node.args[0]
@@ -122,7 +122,8 @@ def test_machine_code_reads_objects_by_those_numbers_only():
                     assert not isinstance(address.right, ast.Constant), ast.unparse(node)
     imported = {
         alias.name
-        for node in ast.walk(ast.parse(inspect.getsource(call)))
+        for module in (call, structures)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.ImportFrom) and node.module == objects.__name__
         for alias in node.names
     }

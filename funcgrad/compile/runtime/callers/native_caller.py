@@ -37,10 +37,16 @@ def make_native_caller(
     fallback: Callable[..., object] | None = None,
 ) -> Callable[..., object]:
     """A callable as `caller.make_caller` says, by the native run time."""
-    method = _Method(b"compiled", found.loaded.addresses["call"], _FASTCALL, None)
     words = _Words(address, layout, fallback, found)
+    keep = (words.arrays, keep, fallback, found)
+    return new_builtin(found.loaded.addresses["call"], words.descriptor, keep)
+
+
+def new_builtin(function: int, descriptor: np.ndarray, keep: object) -> Callable[..., object]:
+    """A builtin of CPython that is this function of the run time, and keeps alive what that reads."""
+    method = _Method(b"compiled", function, _FASTCALL, None)
     # The descriptor comes first, because that is where the run time looks; the rest is only kept alive.
-    me = (words.descriptor, words.arrays, method, keep, fallback, found)
+    me = (descriptor, method, keep)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
     new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
@@ -82,10 +88,10 @@ class _Words:
         descriptor[offsets.HAS_DONORS] = int(any(item.donor is not None for item in layout.outputs))
         descriptor[offsets.MAY_STOP] = int(layout.stops)
         descriptor[offsets.KEPT_RESULTS] = self._kept(layout.outputs)
-        self.descriptor = _integers(descriptor.values())
+        self.descriptor = words_of(descriptor.values())
 
     def _placed(self, words: Iterable[int]) -> int:
-        array = _integers(words)
+        array = words_of(words)
         self.arrays.append(array)
         return int(array.ctypes.data)
 
@@ -128,6 +134,7 @@ def _range(array: np.ndarray) -> tuple[int, int]:
     return start, start + array.nbytes
 
 
-def _integers(words: Iterable[int]) -> np.ndarray:
+def words_of(words: Iterable[int]) -> np.ndarray:
+    """Integers as machine code reads them."""
     # At least one word, so that there is an address; addresses may use the sign bit.
     return np.array([*words, 0], np.int64)

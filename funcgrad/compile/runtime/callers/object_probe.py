@@ -15,6 +15,7 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.compile.runtime.addresses.readable_memory import Memory, Unreadable
+from funcgrad.compile.runtime.callers.dictionary_entries import entry_places
 from funcgrad.compile.runtime.machine import objects
 
 
@@ -36,7 +37,7 @@ def object_difference() -> str | None:
     with Memory() as memory:
         for compare in (
             *(compared_types, compared_counts, compared_numbers),
-            *(compared_tuples, compared_arrays, compared_dtypes),
+            *(compared_tuples, compared_lists, compared_dictionaries, compared_arrays, compared_dtypes),
         ):
             try:
                 for names, thing, found, expected in compare(memory):
@@ -108,6 +109,26 @@ def compared_tuples(memory: Memory) -> Iterator[Comparison]:
         for k, item in enumerate(thing):
             found = memory.word(id(thing) + objects.TUPLE_ITEMS + 8 * k)
             yield Comparison("TUPLE_ITEMS", thing, found, id(item))
+        length = memory.word(id(thing) + objects.SEQUENCE_LENGTH)
+        yield Comparison("SEQUENCE_LENGTH", thing, length, len(thing))
+
+
+def compared_lists(memory: Memory) -> Iterator[Comparison]:
+    """The lengths and items of lists."""
+    for thing in ([1.5], [None, 2.5], [np.zeros(1), "a", [], 4]):
+        length = memory.word(id(thing) + objects.SEQUENCE_LENGTH)
+        yield Comparison("SEQUENCE_LENGTH", thing, length, len(thing))
+        items = memory.word(id(thing) + objects.LIST_ITEMS)
+        found = [memory.word(items + 8 * k) for k in range(len(thing))]
+        yield Comparison("LIST_ITEMS", thing, found, [id(item) for item in thing])
+
+
+def compared_dictionaries(memory: Memory) -> Iterator[Comparison]:
+    """How often each value stands where dictionaries have their keys."""
+    for keys in (range(3), "abcdefghijklm", [("a", 1), b"b"]):
+        thing: dict[Any, Any] = {key: [] for key in keys}
+        found = [len(places) for places in entry_places(memory, thing)]
+        yield Comparison("DICT_KEYS", thing, found, [1] * len(thing))
 
 
 def compared_arrays(memory: Memory) -> Iterator[Comparison]:

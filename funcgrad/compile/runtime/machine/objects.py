@@ -14,6 +14,9 @@ OBJECT_TYPE = 8
 OBJECT_VALUE = 16  # of a float, a NumPy scalar, and the real part of a complex number
 OBJECT_IMAGINARY = 24
 TUPLE_ITEMS = tuple.__basicsize__
+SEQUENCE_LENGTH = 16  # of a tuple or a list
+LIST_ITEMS = 24  # where its items lie
+DICT_KEYS = 32  # where its keys and values lie
 
 # NumPy's PyArrayObject and PyArray_Descr, unchanged since 1.7.
 ARRAY_DATA, ARRAY_RANK, ARRAY_DIMENSIONS, ARRAY_BASE, ARRAY_DESCR, ARRAY_FLAGS = 16, 24, 32, 48, 56, 64

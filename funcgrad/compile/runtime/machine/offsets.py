@@ -42,6 +42,19 @@ RUNTIME_NEW_ARRAY, RUNTIME_NEW_SCALAR, RUNTIME_SET_HANDLER = 56, 64, 72
 RUNTIME_HANDLER, RUNTIME_POOL = 80, 88
 RUNTIME_WORDS = 12
 
+# The descriptor of a call with structures, and a record of a container: its table of objects has all leaves
+# first, then the containers; places in it are counted in bytes.
+STRUCTURE_CALL, STRUCTURE_LEAVES, STRUCTURE_TABLE_BYTES = 0, 8, 16
+STRUCTURE_TAKEN, STRUCTURE_TAKEN_COUNT, STRUCTURE_MADE, STRUCTURE_MADE_COUNT = 24, 32, 40, 48
+STRUCTURE_RESULTS, STRUCTURE_OTHERWISE, STRUCTURE_NOT_IMPLEMENTED = 56, 64, 72
+STRUCTURE_TUPLE_TYPE, STRUCTURE_STR_TYPE, STRUCTURE_INT_TYPE, STRUCTURE_BYTES_TYPE = 80, 88, 96, 104
+STRUCTURE_BYTES = 112
+CONTAINER_BYTES = 64
+CONTAINER_KIND, CONTAINER, CONTAINER_TYPE, CHILDREN_COUNT, CHILDREN = 0, 8, 16, 24, 32
+KNOWN_KEYS, PLACES_OF_KEYS = 40, 48
+TEMPLATE, ENTRIES, FILLER = 40, 48, 56
+OF_LEAF, OF_NONE, OF_TUPLE, OF_LIST, OF_DICT = 0, 1, 2, 3, 4
+
 # Outputs of at least this many bytes come from the pool; smaller ones from NumPy's own memory.
 LARGE = 1 << 16
 # So many arrays in one result are kept for the next calls, if all of them have at most so many bytes.
