@@ -313,7 +313,7 @@ def multiplied_by_example(
 
     writes = [out] if flag is None else [out, View.whole(flag, ())]
     flops = 2.0 * math.prod(windows.shape) * width
-    scheduler.special(name, emit, [windows, kernel], writes, scratch=[scratch], flops=flops)
+    scheduler.special(name, emit, [windows, kernel], writes, scratch=[scratch], flops=flops, shares=True)
     return out
 
 

@@ -170,8 +170,9 @@ def lower_contraction(scheduler: Scheduler, equation: Equation) -> None:
             write_check(writer, view, flag.name)
 
     writes = [view] if flag is None else [view, View.whole(flag, ())]
+    reads = [left.view, right.view]
     position = scheduler.special(
-        routine_name, emit, [left.view, right.view], writes, scratch=scratch, flops=flops
+        routine_name, emit, reads, writes, scratch=scratch, flops=flops, shares=divided
     )
     scheduler.define_view(out, view, position)
 

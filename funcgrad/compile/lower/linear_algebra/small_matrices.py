@@ -53,9 +53,8 @@ class Stacks:
 
     def each(self, writer: Writer, turn: Turn, flops: float) -> None:
         """Write the loops with what is done in each turn, divided between threads where they are long."""
-        seconds = flops / FLOPS_PER_SECOND
-        divided = next((axis for axis, size in enumerate(self.shape) if size >= 2 * CHUNKS), None)
-        if divided is None or seconds < SHORTEST or not writer.is_outermost:
+        divided = self.divided(flops)
+        if divided is None or not writer.is_outermost:
             self.loops(writer, turn)
             return
         inner, part = Writer(self.local), self.local.fresh("matrices")
@@ -66,6 +65,12 @@ class Stacks:
             self.loops(inner, turn, divided)
         writer.line(f"parallel({part}, p, n, 0, {CHUNKS}, 1)")
         writer.functions.append((Part(part), inner.lines))
+
+    def divided(self, flops: float) -> int | None:
+        """The axis that threads share where this is outermost; None where the loops are short."""
+        if flops < SHORTEST * FLOPS_PER_SECOND:
+            return None
+        return next((axis for axis, size in enumerate(self.shape) if size >= 2 * CHUNKS), None)
 
     def loops(self, writer: Writer, turn: Turn, divided: int | None = None) -> None:
         """The loops; that over the divided axis runs from `first` to `last`."""
@@ -187,7 +192,8 @@ def inverted_into(scheduler: Scheduler, stacks: Stacks, a: Atom, view: View) -> 
     def emit(writer: Writer) -> None:
         stacks.each(writer, turn, flops)
 
-    return scheduler.special("inverse", emit, [source], [view, View.whole(flag, ())], flops=flops)
+    shares, writes = stacks.divided(flops) is not None, [view, View.whole(flag, ())]
+    return scheduler.special("inverse", emit, [source], writes, flops=flops, shares=shares)
 
 
 def define_zeros(scheduler: Scheduler, out: Var, source: object) -> None:
@@ -244,7 +250,8 @@ def lower_solution(scheduler: Scheduler, equation: Equation) -> None:
 
     if columns > 2 * tiny.LARGEST:
         raise NotLowered(f"solve with {columns} right-hand sides is left to LAPACK")
-    position = scheduler.special("solve", emit, [a, factors, b], [view], flops=flops)
+    shares = stacks.divided(flops) is not None
+    position = scheduler.special("solve", emit, [a, factors, b], [view], flops=flops, shares=shares)
     scheduler.define_view(out, view, position)
 
 
@@ -286,6 +293,7 @@ def lower_determinant(scheduler: Scheduler, equation: Equation) -> None:
     def emit(writer: Writer) -> None:
         stacks.each(writer, turn, flops)
 
-    position = scheduler.special("determinant", emit, [source], views, flops=flops)
+    shares = stacks.divided(flops) is not None
+    position = scheduler.special("determinant", emit, [source], views, flops=flops, shares=shares)
     for out, view in zip(equation.outputs, views, strict=True):
         scheduler.define_view(out, view, position)

@@ -44,6 +44,13 @@ NAMES_OF_CHUNKS = ("begin", "end", "chunk", "first", "last", "block", "stop")
 SHORTEST = 5e-5
 """Seconds of work, by rule of thumb, from which threads are worth their while."""
 
+SHORTEST_BETWEEN = 2e-5
+"""The same between two steps that threads share: they are awake, and each has what it made in its cache.
+
+If the caller does it alone it reads half from another's cache, who reads half of the result from it,
+and where that is slow is asleep by then.
+"""
+
 FLOPS_PER_SECOND, BYTES_PER_SECOND = 4e9, 1e10
 
 Step = Nest | Special | Joined
@@ -89,13 +96,22 @@ def shared_steps(
 ) -> list[Step | Shared]:
     """The steps, with those that are long enough and can be divided made ready for threads."""
     found: list[Step | Shared] = list(steps)
-    long = [k for k, step in enumerate(steps) if not isinstance(step, Special) and is_long(step)]
+    long = long_steps(steps)
     dtypes = {**numbers, **dtypes_of(steps)} if long else numbers
     for k in long:
         step = steps[k]
         made = None if isinstance(step, Special) else shared(step, local, dtypes, name)
         found[k] = step if made is None else made
     return found
+
+
+def long_steps(steps: Sequence[Step]) -> list[int]:
+    """Where steps are that are worth their while for threads: alone, or between two that threads share."""
+    nests = {k: step for k, step in enumerate(steps) if not isinstance(step, Special)}
+    long = [k for k, step in nests.items() if is_long(step, SHORTEST)]
+    shared = {*long, *[k for k, step in enumerate(steps) if isinstance(step, Special) and step.shares]}
+    between = [k for k in nests if k not in shared and {k - 1, k + 1} <= shared]
+    return [*long, *[k for k in between if is_long(nests[k], SHORTEST_BETWEEN)]]
 
 
 def dtypes_of(steps: Sequence[Step]) -> dict[str, np.dtype]:
@@ -170,8 +186,8 @@ def private_size(buffer: Buffer) -> int:
     return -(-buffer.size * buffer.dtype.itemsize // LINE) * LINE // buffer.dtype.itemsize
 
 
-def is_long(step: Nest | Joined) -> bool:
-    """Whether threads are worth their while for the work of a step."""
+def is_long(step: Nest | Joined, least: float) -> bool:
+    """Whether a step takes so many seconds at least, by rule of thumb."""
     nests = nests_of(step)
     # At most, with no element larger than 16 bytes: enough to know of most steps that they are short.
     most = sum(
@@ -181,7 +197,7 @@ def is_long(step: Nest | Joined) -> bool:
             for nest in nests
         ]
     )
-    return most >= SHORTEST and seconds(nests) >= SHORTEST
+    return most >= least and seconds(nests) >= least
 
 
 def seconds(nests: Sequence[Nest]) -> float:

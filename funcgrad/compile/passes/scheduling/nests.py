@@ -185,6 +185,8 @@ class Special:
     """The user's line."""
     copies: tuple[tuple[Any, Any], ...] = ()
     """The types of arrays that are copied in it again and again, with the user's lines."""
+    shares: bool = False
+    """Whether threads share its work where it is outermost."""
 
     @property
     def buffers(self) -> Iterator[Buffer]:

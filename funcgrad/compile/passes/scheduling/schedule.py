@@ -440,6 +440,7 @@ class Scheduler:
         scratch: Sequence[View] = (),
         flops: float = 0.0,
         defines: bool = False,
+        shares: bool = False,
     ) -> int:
         """A step of another kind at the end; returns its position."""
         position = len(self.steps)
@@ -455,6 +456,7 @@ class Scheduler:
                 flops,
                 defines,
                 self._source,
+                shares=shares,
             )
         )
         return position
