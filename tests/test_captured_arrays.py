@@ -412,3 +412,20 @@ def test_inputs_are_never_modified_nor_returned() -> None:
     assert not np.shares_memory(value, x)
     assert not np.shares_memory(x_bar, x)
     np.testing.assert_array_equal(x, np.arange(3.0))
+
+
+def test_what_a_function_makes_is_captured_once_until_it_is_written() -> None:
+    def loss(x: Any) -> Any:
+        a = np.array([[1.0, 2.0], [0.0, 1.0]])
+        for _ in range(x.shape[0]):
+            x = a @ x @ a.T + a @ x
+        before = (a * x).sum()
+        a[0, 0] = 3.0
+        return before + (a * x).sum()
+
+    x = np.ones((2, 2))
+    whole = fg.jit(loss).lower(x).program
+    held = [np.array(array).tolist() for _, array in whole.captured]
+    # `a` and what `a.T` shows, then `a` as it was written.
+    assert sorted(held) == [[[1.0, 2.0], [0.0, 1.0]]] * 2 + [[[3.0, 2.0], [0.0, 1.0]]]
+    np.testing.assert_allclose(fg.jit(loss)(x), loss(x))

@@ -269,6 +269,16 @@ class Recorder(Recorded):
             index = self._captured[id(array)] = self._operand(aval_of(array), array, False)
         return index
 
+    def small_constant(self, array: Anything) -> int:
+        """The index of what a small array holds now: one for all arrays that hold the same and lie alike."""
+        key = (array.dtype, array.shape, array.strides, array.tobytes())
+        index = self._captured.get(key)
+        if index is None:
+            copy = array.copy("K")
+            copy.setflags(write=False)  # so that traces around this one need not ask whether somebody may
+            index = self._captured[key] = self._operand(aval_of(copy), copy, False)
+        return index
+
     # -- operations ------------------------------------------------------------------------------------
 
     def record(self, primitive: AnyPrimitive, inputs: Sequence[Any]) -> Arrays:

@@ -54,7 +54,10 @@ def simplify_program(program: Program) -> Program:
     if len(left) == len(program.equations) and all(map(is_, left, program.equations)):
         program.is_simple = True
         return program
-    return Program(program.inputs, program.captured, left, outputs, program.name)
+    made = Program(program.inputs, program.captured, left, outputs, program.name)
+    # What is left has been looked at with its operands as they are; only loops may be others now.
+    made.is_simple = {*map(id, left)} <= {*map(id, equations)}
+    return made
 
 
 class Kinds(dict[type, tuple[bool, bool, bool]]):

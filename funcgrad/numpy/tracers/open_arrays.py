@@ -466,11 +466,14 @@ def recorded_constant(x: OpenArray) -> Tracer:
 def constant_in(recorder: Recorder, x: OpenArray) -> Tracer:
     """What the array holds now, as a constant of a trace."""
     array, whole = x._recorder, whole_of(x)
-    if array.nbytes <= COPY_BELOW or whole._index & 2:
-        array = array.copy("K")
+    if array.nbytes <= COPY_BELOW:
+        index = recorder.small_constant(array)
     else:
-        whole._index |= 1
-    index = recorder.constant(array)
+        if whole._index & 2:
+            array = array.copy("K")
+        else:
+            whole._index |= 1
+        index = recorder.constant(array)
     return Tracer(recorder, index, recorder.avals[index])
 
 
