@@ -83,8 +83,15 @@ def test_joining_by_brackets() -> None:
     np.testing.assert_array_equal(fnp.c_[[1, 2], M], np.c_[[1, 2], M])
     np.testing.assert_allclose(fg.grad(lambda x: fnp.r_[x, 1.0, x[:1]].sum())(np.ones(2)), [2.0, 1.0])
     np.testing.assert_allclose(fg.grad(lambda x: (fnp.c_[x, x] * M[:, :2]).sum())(np.ones(2)), [3.0, 9.0])
-    with pytest.raises(NotImplementedError, match="string directive"):
-        fnp.r_["0,2", 1]
+    for text in ("0,3,0", "0,3,1", "0,3,-1", "0,3,-2", "-1,3,0", "1", "0,2"):
+        np.testing.assert_array_equal(fnp.r_[text, M, M], np.r_[text, M, M])
+        np.testing.assert_array_equal(fnp.c_[text, M, M], np.c_[text, M, M])
+    np.testing.assert_array_equal(fnp.r_["0,3,-2", [1, 2], 0:2], np.r_["0,3,-2", [1, 2], 0:2])
+    np.testing.assert_allclose(fg.grad(lambda x: np.r_["0,2", x, x].prod())(np.ones(2) * 2), [16.0, 16.0])
+    with pytest.raises(NotImplementedError, match="makes a matrix"):
+        fnp.r_["r", 1]
+    with pytest.raises(ValueError, match="no place 5"):
+        fnp.r_["0,2,5", [1, 2], [3, 4]]
 
 
 def test_the_module_stands_for_numpy() -> None:

@@ -25,7 +25,7 @@ def test_outer(ufunc: Any) -> None:
         check_grads(lambda x: ufunc.outer(x, y), (X,))
 
 
-@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum])
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum, np.subtract])
 def test_reduceat(ufunc: Any) -> None:
     for indices in ([0, 2], [1, 3, 0, 2], [3], [2, 1]):
         assert_agrees(lambda x, i=indices: ufunc.reduceat(x, i), X)
@@ -34,13 +34,32 @@ def test_reduceat(ufunc: Any) -> None:
     check_grads(lambda x: ufunc.reduceat(x, [1, 3, 0, 2]), (X,))
 
 
+@pytest.mark.parametrize("ufunc", [np.subtract, np.divide, np.hypot, np.logaddexp2])
+def test_reduce_in_order(ufunc: Any) -> None:
+    """What has no reduction of its own runs from the first element, or from its identity, to the last."""
+    table = np.outer(np.abs(X), X[:3] ** 2 + 1)
+    assert_agrees(ufunc.reduce, table)
+    assert_agrees(lambda x: ufunc.reduce(x, axis=-1, keepdims=True), table)
+    assert_agrees(lambda x: ufunc.reduce(x, 1, initial=1.5), table)
+    assert_agrees(lambda x: ufunc.reduce(x[:1]), table)
+    assert_agrees(ufunc.reduce, table.astype(np.float32))
+    check_grads(lambda x: ufunc.reduce(x, axis=1), (table,), order=1)
+    if ufunc.identity is not None:
+        assert_agrees(lambda x: ufunc.reduce(x, axis=None), table)
+        return
+    with pytest.raises(ShapeError, match="depends on the order"):
+        fg.make_program(lambda x: ufunc.reduce(x, axis=(0, 1)))(table)
+    with pytest.raises(ShapeError, match="has no identity"):
+        fg.make_program(lambda x: ufunc.reduce(x[:0]))(table)
+
+
 def test_refusals() -> None:
     with pytest.raises(ShapeError, match="index 4 is out of bounds"):
         fg.make_program(lambda x: np.add.reduceat(x, [0, 4]))(X)
     with pytest.raises(UnsupportedFunctionError, match=r"np\.exp\.outer"):
         fg.make_program(lambda x: x.__array_ufunc__(np.exp, "outer", x))(X)
-    with pytest.raises(UnsupportedFunctionError, match=r"np\.subtract\.reduceat"):
-        fg.make_program(lambda x: np.subtract.reduceat(x, [0]))(X)
+    with pytest.raises(UnsupportedFunctionError, match=r"np\.power\.reduceat"):
+        fg.make_program(lambda x: np.power.reduceat(x, [0]))(X)
 
 
 def test_an_index_of_at_is_a_tuple_under_jit_too() -> None:

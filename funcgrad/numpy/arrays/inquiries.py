@@ -11,7 +11,7 @@ from funcgrad.ir.avals import Aval
 from funcgrad.numpy.algebra.operands import promoted
 from funcgrad.numpy.arrays.joining import concatenate, stack
 from funcgrad.numpy.arrays.ranges import arange, linspace
-from funcgrad.numpy.arrays.shapes import as_array, atleast_1d, expand_dims, reshape
+from funcgrad.numpy.arrays.shapes import as_array, expand_dims, reshape
 from funcgrad.numpy.arrays.views import moveaxis
 from funcgrad.numpy.dispatch import implements, unsupported
 from funcgrad.numpy.picking.indexing import known_mask
@@ -256,36 +256,50 @@ def is_known(x: ArrayLike) -> bool:
 # -- joining by brackets ----------------------------------------------------------------------------------
 
 
-class RowJoiner:
-    """``r_[a, b, 0:3]``: arrays, numbers and ranges one after the other along the first axis.
+class Joiner:
+    """``r_[a, b, 0:3]`` and ``c_[a, b]``: arrays, numbers and ranges one after the other.
 
-    A slice is a range, with a complex step ``5j`` a linspace of 5 numbers.
+    A slice is a range, with a complex step ``5j`` a linspace of 5 numbers. A text in front says along which
+    axis, with how many axes at least, and where the axes of an array with fewer go among them: ``"0,2,-1"``.
 
     >>> print(fg.numpy.r_[0:3, 7.0])
     [0. 1. 2. 7.]
-    """
-
-    def __getitem__(self, items: Index) -> Array:
-        return concatenate([atleast_1d(ranged(x)) for x in (items if isinstance(items, tuple) else (items,))])
-
-
-class ColumnJoiner:
-    """``c_[a, b]``: arrays side by side along the last axis, vectors as columns.
-
     >>> print(fg.numpy.c_[[1, 2], [3, 4]])
     [[1 3]
      [2 4]]
     """
 
+    def __init__(self, axis: int, ndim: int, place: int) -> None:
+        self._settings = axis, ndim, place
+
     def __getitem__(self, items: Index) -> Array:
-        arrays = [atleast_1d(ranged(x)) for x in (items if isinstance(items, tuple) else (items,))]
-        return concatenate([x[:, None] if len(shape_of(x)) == 1 else x for x in arrays], axis=-1)
+        given = items if isinstance(items, tuple) else (items,)
+        axis, ndim, place = self._settings
+        if isinstance(given[0], str):
+            try:
+                settings = [int(number) for number in given[0].split(",")]
+            except ValueError:
+                raise unsupported(f"r_ and c_ with {given[0]!r}, which makes a matrix") from None
+            axis, ndim, place = (*settings, *self._settings[len(settings) :])
+            given = given[1:]
+        return concatenate([with_axes(ranged(x), ndim, place) for x in given], axis=axis)
+
+
+def with_axes(x: ArrayLike, ndim: int, place: int) -> Array:
+    """An array with at least so many axes, its own at a place among the new ones; -1 is behind them."""
+    x = as_array(x)
+    own = shape_of(x)
+    new = ndim - len(own)
+    if new <= 0:
+        return x
+    before = place if place >= 0 else place + new + 1
+    if not 0 <= before <= new:
+        raise refused(f"an array of {len(own)} axes has no place {place} among {ndim}")
+    return reshape(x, (1,) * before + own + (1,) * (new - before))
 
 
 def ranged(item: Index) -> Array:
     """A slice as the numbers it stands for; anything else as it is."""
-    if isinstance(item, str):
-        raise unsupported("r_ and c_ with a string directive")
     if not isinstance(item, slice):
         return item
     start = 0 if item.start is None else item.start
@@ -294,7 +308,7 @@ def ranged(item: Index) -> Array:
     return arange(start, item.stop, item.step)
 
 
-r_ = RowJoiner()
-c_ = ColumnJoiner()
+r_ = Joiner(0, 1, -1)
+c_ = Joiner(-1, 2, 0)
 
 install({"choose": choose})

@@ -6,6 +6,7 @@ values; the indices of `take` need none.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -38,6 +39,10 @@ from funcgrad.types import Anything, Array, ArrayLike, Option, ShapeLike
 counted = Later("funcgrad.numpy.picking.counted")
 # For `take` with a mode.
 modes = Later("funcgrad.numpy.picking.modes")
+# Asked how arrays lie in memory.
+strided = Later("funcgrad.numpy.arrays.strided")
+# What is refused, and in which words.
+refusals = Later("funcgrad.tracing.refusals")
 
 __all__ = [
     "argwhere",
@@ -473,9 +478,14 @@ def _compress(self: Tracer, condition: ArrayLike, axis: int | None = None, out: 
 
 
 def _view(self: Tracer, *args: Option, **kwargs: Option) -> Array:
-    if args or kwargs:
-        raise unsupported("ndarray.view with another dtype or type")
-    return getitem(self, ...)
+    return strided.seen_as(self, *args, **kwargs) if args or kwargs else getitem(self, ...)
+
+
+def _strides(self: Tracer) -> tuple[int, ...]:
+    """Bytes between neighbours; SciPy's own code, which asks where it takes the memory, is refused."""
+    refusals.refuse_inside_scipy(self, False, sys._getframe(1))
+    found: tuple[int, ...] = strided.strides_of(self)
+    return found
 
 
 install(
@@ -485,6 +495,7 @@ install(
         "nonzero": nonzero,
         "put": put,
         "flat": property(flat_view, set_flat),
+        "strides": property(_strides),
         "view": _view,
     }
 )

@@ -9,8 +9,17 @@ import numpy as np
 from funcgrad.errors import DtypeError
 from funcgrad.ir.steps import as_source
 from funcgrad.numpy.arrays.views import moveaxis
-from funcgrad.numpy.dispatch import implements, implements_method
-from funcgrad.numpy.reducing.axes import is_given, normalized_axis, refused, stored, strong, traced
+from funcgrad.numpy.dispatch import implements, implements_method, unsupported
+from funcgrad.numpy.reducing.axes import (
+    is_given,
+    normalized_axes,
+    normalized_axis,
+    refused,
+    stored,
+    strong,
+    traced,
+    with_kept_axes,
+)
 from funcgrad.numpy.reducing.reductions import WIDE
 from funcgrad.ops.arrays.movement import concatenate, take_span
 from funcgrad.ops.arrays.structure import aval, broadcast, cast, reduce_sum, reshape, shape_of
@@ -155,28 +164,75 @@ def accumulates_in_order(ufunc: UfuncLike) -> None:
     """The same for a ufunc that has no cumulative operation: from each element to the next, as NumPy does."""
 
     def accumulate(array: Array, axis: AxisLike = 0, dtype: DTypeLike = None, out: Array = None) -> Array:
-        from funcgrad.api.control_flow.loops import scan  # noqa: PLC0415 - it stands on this module
-
         x = strong(traced(array, out))
         if not shape_of(x):
             raise DtypeError("cannot accumulate on a scalar", source=as_source(user_location()))
-        rows = moveaxis(
-            cast(x, aval(ufunc(x[..., :0], x[..., :0])).dtype if dtype is None else dtype), axis, 0
-        )
+        rows = rows_for(ufunc, x, axis, dtype)
         if len(rows):
-
-            def step(last: Array, row: Array) -> Array:
-                found = ufunc(last, row)
-                return found, found
-
-            rows = concatenate([rows[:1], scan(step, rows[0], rows[1:])[1]], 0)
+            rows = concatenate([rows[:1], in_order(ufunc, rows[0], rows[1:])[1]], 0)
         return stored(moveaxis(rows, 0, axis), out, f"np.{ufunc.__name__}.accumulate")
 
     implements_method(ufunc, "accumulate")(accumulate)
 
 
+def rows_for(ufunc: UfuncLike, x: Array, axis: AxisLike, dtype: DTypeLike) -> Array:
+    """The elements along an axis as rows, in the dtype that the ufunc gives of two of them."""
+    return moveaxis(cast(x, aval(ufunc(x[..., :0], x[..., :0])).dtype if dtype is None else dtype), axis, 0)
+
+
+def in_order(ufunc: UfuncLike, first: Array, rows: Array) -> tuple[Array, Array]:
+    """What a ufunc makes of the rows, one after the other, and of those so far at every one of them."""
+    from funcgrad.api.control_flow.loops import scan  # noqa: PLC0415 - it stands on this module
+
+    def step(last: Array, row: Array) -> tuple[Array, Array]:
+        found = ufunc(last, row)
+        return found, found
+
+    found: tuple[Array, Array] = scan(step, first, rows)
+    return found
+
+
+def reduces_in_order(ufunc: UfuncLike) -> None:
+    """Answer ``ufunc.reduce`` of tracers for a ufunc that has no reduction, from the first element on."""
+    name = f"np.{ufunc.__name__}.reduce"
+
+    def reduce(
+        array: Array,
+        axis: AxisLike = 0,
+        dtype: DTypeLike = None,
+        out: Array = None,
+        keepdims: bool = False,
+        initial: ArrayLike = None,
+        where: ArrayLike = True,
+    ) -> Array:
+        if where is not True:
+            raise unsupported(f"{name} with where=")
+        x = strong(traced(array, out, initial))
+        axes = normalized_axes(axis, len(shape_of(x)))
+        if len(axes) > 1 and ufunc.identity is None:
+            raise refused(f"{name} depends on the order of elements, so it takes one axis")
+        start = ufunc.identity if initial is None else initial
+        found = x
+        for a in axes[::-1]:
+            rows = rows_for(ufunc, found, a, dtype)
+            if start is None and not len(rows):
+                raise refused(
+                    f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+                )
+            if start is None:
+                found = in_order(ufunc, rows[0], rows[1:])[0]
+            else:
+                found = in_order(ufunc, broadcast(cast(start, rows.dtype), rows.shape[1:], ()), rows)[0]
+        return stored(with_kept_axes(found, shape_of(x), axes) if keepdims else found, out, name)
+
+    implements_method(ufunc, "reduce")(reduce)
+
+
 for _ufunc in (np.subtract, np.divide, np.power, np.hypot, np.logaddexp, np.logaddexp2, np.fmax, np.fmin):
     accumulates_in_order(_ufunc)
+# Not np.power: NumPy 2.4 takes one of the exponents for all of them.
+for _ufunc in (np.subtract, np.divide, np.hypot, np.logaddexp2):
+    reduces_in_order(_ufunc)
 
 
 # -- differences and integrals ------------------------------------------------------------------------------

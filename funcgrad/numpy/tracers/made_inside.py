@@ -23,6 +23,7 @@ from funcgrad.numpy.arrays.copies import array, asanyarray, asarray, ascontiguou
 from funcgrad.numpy.arrays.inquiries import c_, r_
 from funcgrad.numpy.arrays.layouts import asarray_chkfinite, asfortranarray, require
 from funcgrad.numpy.arrays.movement import diag
+from funcgrad.numpy.arrays.strided import as_strided
 from funcgrad.numpy.dispatch import UNARY, implementation_of
 from funcgrad.numpy.tracers import open_operators as _open_operators  # noqa: F401 - given to open arrays
 from funcgrad.numpy.tracers.draws import drawing
@@ -63,8 +64,9 @@ CONVERTERS: dict[Any, Function] = {
     np.require: require,
     np.copy: lambda a, order="K", **_: array(a, order=order),
     np.fromiter: lambda iterable, dtype=None, count=-1, **_: array(first_of(iterable, count), dtype),
+    np.lib.stride_tricks.as_strided: as_strided,
 }
-"""Functions that make an array of something, and ours for what is traced."""
+"""Functions that make or see an array of something, and ours for what is traced."""
 
 
 def first_of(items: ArrayLike, count: int) -> ArrayLike:
@@ -88,6 +90,9 @@ def iterating(*args: Anything, **kwargs: Anything) -> Anything:
             source=Source(*user_location()),
             remedy="Write x[index] = value in a loop over np.ndindex(x.shape), or a whole array at once.",
         )
+    if has_traced(args[:1] or (kwargs.get("op"),)) and len(args) < 2:
+        # Traced numbers are objects to NumPy, which asks to be told that they may be.
+        kwargs["flags"] = [*kwargs.get("flags", ()), "refs_ok"]
     return np.nditer(*given_away(args), **kwargs)
 
 
@@ -195,7 +200,7 @@ def converting(function: Function, ours: Function) -> Function:
     """``np.asarray`` and its kin: traced values stay traced, and arrays stay the arrays they are."""
 
     def convert(*args: Tree, **kwargs: Tree) -> Result:
-        first: Any = args[0] if args else kwargs.get("object", kwargs.get("a"))
+        first: Any = args[0] if args else kwargs.get("object", kwargs.get("a", kwargs.get("x")))
         if function is np.fromiter and not isinstance(first, np.ndarray | Tracer):
             first = list(first)
             args = (first, *args[1:])

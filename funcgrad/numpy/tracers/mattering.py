@@ -31,10 +31,10 @@ CONSTRUCTORS = frozenset(_MAKERS)
 CONVERTED = frozenset(
     [
         *(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
-        *(np.asarray_chkfinite, np.require, np.copy, np.fromiter),
+        *(np.asarray_chkfinite, np.require, np.copy, np.fromiter, np.lib.stride_tricks.as_strided),
     ]
 )
-"""Functions that make an array of something."""
+"""Functions that make or see an array of something."""
 
 WHOLE = frozenset([np.bool_, *(np.dtype(code).type for code in "bBhHiIlLqQ")])
 """Types of whole numbers and truth values, which keep no derivative."""
