@@ -107,3 +107,19 @@ def test_arguments_lie_as_the_callers_arrays_do() -> None:
     """Without jit the strides are those of the array that is given."""
     x = np.asfortranarray(X)
     np.testing.assert_array_equal(fg.vjp(lambda x: as_strided(x, (3,), (8,)), x)[0], x[:3, 0])
+
+
+def test_nditer_reads_what_is_traced() -> None:
+    """An iterator over a traced array gives its numbers, with their derivatives, and its indices."""
+
+    def f(x: Any) -> Any:
+        total = sum(value**2 for value in np.nditer(x))
+        it = np.nditer(x, flags=["multi_index"])
+        while not it.finished:
+            total += it[0] * it.multi_index[1]
+            it.iternext()
+        return total
+
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(fg.grad(f)(x), 2 * x + np.arange(3.0))
+    np.testing.assert_allclose(fg.jit(f)(x), f(x))
