@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import Literal
+
+from funcgrad.forks import keep_through_forks
 
 __all__ = [
     "constructors",
@@ -136,14 +139,20 @@ def packages(*names: str) -> None:
     _set_packages(names)
 
 
+_NAMING = Lock()
+keep_through_forks(_NAMING)
+
+
 def take_in(name: str) -> None:
     """One package more."""
-    _set_packages([*packages_taken_in(), name])
+    with _NAMING:  # of two threads that take in one each, neither may undo the other's
+        _set_packages([*packages_taken_in(), name])
 
 
 def leave_out(name: str) -> None:
     """One package less."""
-    _set_packages([x for x in packages_taken_in() if x != name])
+    with _NAMING:
+        _set_packages([x for x in packages_taken_in() if x != name])
 
 
 def _set_packages(names: Sequence[str]) -> None:

@@ -7,12 +7,12 @@ when one went on in the middle of another's. We take turns, and try again where 
 from __future__ import annotations
 
 import ast
-import os
 import threading
 
+from funcgrad.forks import keep_through_forks
+
 _TURN = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
+keep_through_forks(_TURN)
 _MOST_TRIES = 20
 
 

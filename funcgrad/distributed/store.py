@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.worker import Content, Loaded, prepared
+from funcgrad.forks import keep_through_forks
 from funcgrad.types import Anything
 
 
@@ -36,6 +37,7 @@ class MissingError(KeyError):
 
 _STORE: dict[Key, Any] = {}
 _LOCK = threading.RLock()
+keep_through_forks(_LOCK)
 
 
 def kept(key: Key, make: Callable[[], Any]) -> Anything:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
+from funcgrad.once import once
 from funcgrad.ops.arrays.structure import (
     Broadcast,
     aval,
@@ -53,7 +53,7 @@ class DotGeneral(Primitive):
     parameters: ClassVar[tuple[str, ...]] = ("subscripts",)
     subscripts: str
 
-    @cached_property
+    @once
     def labels(self) -> ContractionLabels:
         """The subscripts, read."""
         return contraction_labels(self.subscripts)

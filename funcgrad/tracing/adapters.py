@@ -22,7 +22,8 @@ def introduce() -> None:
     """Introduce tracers to the packages that have been imported since."""
     if modules.keys().isdisjoint(PENDING):
         return
-    for package in [package for package in PENDING if package in modules]:
-        module = PENDING.pop(package, None)
-        if module is not None:
+    for package, module in PENDING.copy().items():
+        if package in modules:
+            # Crossed out once it is told: other threads come here too, and wait for the import.
             import_module(module)
+            PENDING.pop(package, None)

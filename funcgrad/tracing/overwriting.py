@@ -100,11 +100,21 @@ def called_value(steps: Sequence[Step], frame: FrameType) -> Anything:
 
 # -- looking through code ---------------------------------------------------------------------------------
 
-_SEEN: dict[CodeType, Writes] = {}
+_SEEN: dict[tuple[int, int], tuple[CodeType, Mapping[str, Any], Writes]] = {}
+"""By the ids of code and of its globals, which are kept: codes of two modules may be equal."""
 _MOST = 4096
 
 
-def writes_of(code: CodeType, names: Mapping[str, Any]) -> Writes:
+class Reading:
+    """What one question goes through: functions that call each other are read once, and end there."""
+
+    def __init__(self) -> None:
+        self.begun: dict[tuple[int, int], Writes] = {}
+        self.leant_on: set[tuple[int, int]] = set()
+        """What was taken for an answer before it was one: who leans on it knows only a part."""
+
+
+def writes_of(code: CodeType, names: Mapping[str, Any], reading: Reading | None = None) -> Writes:
     """What the code, and the functions that it calls by name, may write into.
 
     >>> def f(x):
@@ -112,21 +122,36 @@ def writes_of(code: CodeType, names: Mapping[str, Any]) -> Writes:
     >>> [target.steps[-1].value for target in writes_of(f.__code__, globals()).targets]
     ['buffer']
     """
-    found = _SEEN.get(code)
-    if found is None:
+    key = id(code), id(names)
+    known = _SEEN.get(key)
+    if known is not None:
+        return known[2]
+    whole = reading is None
+    if reading is None:
+        reading = Reading()
+    elif key in reading.begun:
+        reading.leant_on.add(key)
+        return reading.begun[key]
+    before, reading.leant_on = reading.leant_on, set()
+    reading.begun[key] = NOTHING
+    found = reading.begun[key] = Reader(code, names, reading).writes()
+    reading.leant_on.discard(key)
+    # Whoever begins has gone through all there is.
+    if whole or not reading.leant_on:
         if len(_SEEN) >= _MOST:
             _SEEN.clear()
-        _SEEN[code] = NOTHING  # functions that call each other
-        found = _SEEN[code] = Reader(code, names).writes()
+        _SEEN[key] = code, names, found
+    reading.leant_on |= before
     return found
 
 
 class Reader:
     """Reads the instructions of one function."""
 
-    def __init__(self, code: CodeType, names: Mapping[str, Any]) -> None:
+    def __init__(self, code: CodeType, names: Mapping[str, Any], reading: Reading) -> None:
         self._code = code
         self._names = names
+        self._reading = reading
         self._steps = list(all_steps(code))
         self._unsettled = frozenset(self._rebound_names())
 
@@ -154,7 +179,7 @@ class Reader:
                 yield ANYTHING
         for constant in self._code.co_consts:
             if isinstance(constant, CodeType):
-                yield outside(writes_of(constant, self._names))
+                yield outside(writes_of(constant, self._names, self._reading))
 
     def _stored(self, before: list[Step], store: Step) -> Writes:
         if before and before[-1].name == "SWAP":
@@ -203,7 +228,7 @@ class Reader:
         if value is not None:
             if isinstance(call.value, int) and is_given_out(value, call.value):
                 return ANYTHING
-            return outside(called_writes(value, self._names))
+            return outside(called_writes(value, self._names, self._reading))
         if method in _WRITING_METHODS:
             return self._written(steps[:-1])
         if method in _READING_METHODS or self._returns_ours(steps):
@@ -216,7 +241,7 @@ class Reader:
             return False
         inner = running_instruction(self._code, steps[-1].offset).function
         value = static_value([step for step in inner if step.name != "PUSH_NULL"], self._names)
-        return value is not None and not called_writes(value, self._names).anything
+        return value is not None and not called_writes(value, self._names, self._reading).anything
 
     def _rebound_names(self) -> Iterator[str]:
         """Local names that are bound to anything but new values: they may come to stand for any array."""
@@ -330,7 +355,7 @@ def static_value(steps: Sequence[Step], names: Mapping[str, Any]) -> Anything:
     return value
 
 
-def called_writes(function: object, names: Mapping[str, Any]) -> Writes:
+def called_writes(function: object, names: Mapping[str, Any], reading: Reading | None = None) -> Writes:
     """What a call of the function may write."""
     function = getattr(function, "__func__", function) if isinstance(function, MethodType) else function
     if isinstance(function, staticmethod | classmethod):
@@ -339,11 +364,11 @@ def called_writes(function: object, names: Mapping[str, Any]) -> Writes:
         if is_library_code(function.__code__):
             return ANYTHING if function.__name__ in _WRITERS else NOTHING
         code = CODES.original(function.__code__)
-        found = ANYTHING if code is None else writes_of(code, function.__globals__)
+        found = ANYTHING if code is None else writes_of(code, function.__globals__, reading)
         return by_globals(found, function.__globals__)
     if isinstance(function, type):
         made = static_attribute(function, "__init__")
-        return called_writes(made, names) if isinstance(made, FunctionType) else NOTHING
+        return called_writes(made, names, reading) if isinstance(made, FunctionType) else NOTHING
     if (
         isinstance(function, BuiltinFunctionType | np.ufunc)
         or type(function).__name__ == "_ArrayFunctionDispatcher"

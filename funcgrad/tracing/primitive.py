@@ -6,7 +6,6 @@ where a tracer is involved, evaluate where none is). Families of operations refi
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import ref
 
 from funcgrad.errors import NotDifferentiableError, ProgramError
+from funcgrad.forks import keep_through_forks
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
@@ -66,11 +66,7 @@ MOST_INFERRED = 10_000
 """Result types that a primitive remembers, before it starts again."""
 
 _INTERNING = Lock()
-if hasattr(os, "register_at_fork"):
-    # Held by another thread it would stay held in the child for ever.
-    os.register_at_fork(
-        before=_INTERNING.acquire, after_in_parent=_INTERNING.release, after_in_child=_INTERNING.release
-    )
+keep_through_forks(_INTERNING)
 
 
 class Linear:

@@ -6,13 +6,13 @@ It may keep more: the last outputs of its Program are then values from the insid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.once import once
 from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
@@ -122,7 +122,7 @@ class CheckpointTangents(Primitive):
         known = {v: x for v, x in zip(own, primals[n:], strict=True) if isinstance(v, Var)}
         return record_jvp(recorder, self.program, primals[:n], dots, known)[1]
 
-    @cached_property
+    @once
     def _tangent_program(self) -> Program:
         own = self.program.outputs[len(self.program.outputs) - self.n_kept :]
         avals = [*self.program.in_avals, *[v.aval for v in own]]

@@ -8,7 +8,6 @@ transform of a custom call is again a Program, and nothing here knows pytrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.once import once
 from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.ops.families import aval
 from funcgrad.tracing.lists import asoperand
@@ -266,7 +266,7 @@ class CustomVjpTangents(Primitive):
     def infer(self, *avals: Aval) -> tuple[Aval, ...]:
         return self.tangent_avals
 
-    @cached_property
+    @once
     def _forward_programs(self) -> dict[tuple[Aval, ...], Program]:
         return {}
 

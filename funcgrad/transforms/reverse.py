@@ -8,12 +8,12 @@ the result needs no simplification; it becomes a Program when somebody looks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.ir.steps import Steps, as_source, needed_steps, program_of_steps
+from funcgrad.once import once
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import Pointwise
 from funcgrad.tracing.recorder import NOWHERE, Recorder
@@ -143,7 +143,7 @@ class Sweep:
                 primitive._local_rules[key] = rule
         return rule
 
-    @cached_property
+    @once
     def _given_numbers(self) -> dict[int, Any]:
         """The literals of the record."""
         return {j: self.recorder.values[j] for j, is_literal in self.recorder.operands if is_literal}

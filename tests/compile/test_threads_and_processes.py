@@ -17,8 +17,10 @@ import pytest
 import funcgrad as fg
 from funcgrad import lax
 from funcgrad.api.calling.calls import CACHE
+from funcgrad.api.python.seen import TWINS
 from funcgrad.compile.passes.arranging import dividing
 from funcgrad.compile.runtime.threads import set_threads, threads
+from funcgrad.ops.sparse.systems import _FACTORING
 from funcgrad.tracing.primitive import _INTERNING
 
 X = np.linspace(0.1, 1.0, 40)
@@ -210,7 +212,11 @@ def test_a_fork_while_another_thread_records_leaves_the_child_able_to() -> None:
 
 @can_fork
 @may_warn
-@pytest.mark.parametrize("lock", [_INTERNING, CACHE._lock], ids=["interning", "cache"])
+@pytest.mark.parametrize(
+    "lock",
+    [_INTERNING, CACHE._lock, TWINS._cache._reading, _FACTORING],
+    ids=["interning", "cache", "reading", "factoring"],
+)
 def test_a_fork_waits_for_locks_that_other_threads_hold(lock: Any) -> None:
     held = threading.Event()
 

@@ -7,8 +7,10 @@ comes twice.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
+from traceback import walk_tb
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
@@ -40,6 +42,33 @@ _MOST = 100
 """So often a package is taken in: a function may itself say that it shall not be."""
 
 
+_LEARNT: dict[str, int] = {}
+"""What errors have taught, packages and methods, and which thread was taught."""
+
+
+class _Tried(threading.local):
+    """What other threads have learnt and this one has tried with: a call that began before tries once."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+
+_TRIED = _Tried()
+
+
+def learn(name: str) -> None:
+    """Note that this thread has learnt something of an error, and calls again."""
+    _LEARNT[name] = threading.get_ident()
+
+
+def is_news(name: str) -> bool:
+    """Whether another thread has learnt this, and no call of this one has been made again for it."""
+    if _LEARNT.get(name, threading.get_ident()) == threading.get_ident() or name in _TRIED.names:
+        return False
+    _TRIED.names.add(name)
+    return True
+
+
 def is_final(error: BaseException) -> bool:
     """Whether an error goes to the user, without our frames; if not, a package on its way is taken in."""
     inside = active_recorder() is not None
@@ -49,29 +78,39 @@ def is_final(error: BaseException) -> bool:
     ours = isinstance(error, FuncgradError)
     said = "" if ours else f"{type(error).__name__}: {error}"
     if package is None:
-        if said in _ON_TRIAL:
-            leave_out(_ON_TRIAL.pop(said))
+        if not inside:
+            if is_taken_in_since(error):
+                return False
+            in_vain = _ON_TRIAL.pop(said, None)
+            if in_vain is not None:
+                leave_out(in_vain)
         strip_library_frames(error)
         return True
+    take_in(package)
+    # Other threads call again once it is taken in, not before.
+    learn(package)
     _TIMES[package] += 1
     if not ours:
         _ON_TRIAL[said] = package
-    take_in(package)
     return False
 
 
 def sees_more(error: BaseException) -> bool:
     """Whether functions of the user's called as ``x.mean(...)`` led to an error, and are seen from now on."""
-    entry, new = error.__traceback__, []
+    entry = error.__traceback__
+    names: list[str] = []
     while entry is not None and entry.tb_next is not None:
         inner = entry.tb_next.tb_frame.f_code
         if is_users(inner) and not is_made(inner) and is_users(entry.tb_frame.f_code):
             called = running_instruction(entry.tb_frame.f_code, entry.tb_lasti).function
-            new.append(bool(called) and note_called(str(called[-1].value)))
+            names += [str(step.value) for step in called[-1:]]
         entry = entry.tb_next
-    if any(new):
+    new = [name for name in names if note_called(name)]
+    if new:
         forget_whose()
-    return any(new)
+    for name in new:
+        learn(f".{name}")
+    return bool(new) or any(is_news(f".{name}") for name in names)
 
 
 def package_behind(error: BaseException) -> str | None:
@@ -83,6 +122,15 @@ def package_behind(error: BaseException) -> str | None:
     return (
         next((x for x in packages_between(error.__traceback__) if _TIMES[x] < most), None) if most else None
     )
+
+
+def is_taken_in_since(error: BaseException) -> bool:
+    """Whether another thread has taken in a package that an error came through, while this one was in it."""
+    if not (error.as_your_own if isinstance(error, FuncgradError) else isinstance(error, OF_KINDS)):
+        return False
+    files = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
+    packages = {found[1] for found in map(TOP.search, files) if found is not None}
+    return any(is_news(package) for package in sorted(packages))
 
 
 def packages_between(entry: TracebackType | None) -> list[str]:

@@ -7,7 +7,6 @@ record its equations into the trace that is open around it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from threading import Lock
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from funcgrad.api.calling.handled import behind, require_nothing_lost
 from funcgrad.api.control_flow.loop_notices import MANY_OPERATIONS, notice_loop
 from funcgrad.collector import CollectorPaused
 from funcgrad.errors import FuncgradError
+from funcgrad.forks import keep_through_forks
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.evaluate.runner import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
@@ -57,12 +57,8 @@ class TransformCache:
         self._most_programs = most_programs
         self._steps = 0
         self._entries: dict[Hashable, tuple[Any, int]] = {}
-        self._lock = lock = Lock()
-        if hasattr(os, "register_at_fork"):
-            # Held by another thread it would stay held in the child for ever.
-            os.register_at_fork(
-                before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
-            )
+        self._lock = Lock()
+        keep_through_forks(self._lock)
         self.misses = 0
         """How many Programs had to be transformed."""
 

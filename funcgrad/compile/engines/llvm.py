@@ -19,11 +19,11 @@ from funcgrad.compile.differs import say
 from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
-from funcgrad.compile.engines.forks import keep_through_forks
 from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
+from funcgrad.forks import keep_through_forks
 from funcgrad.types import Foreign
 
-__all__ = ["CodeError", "Loaded", "compile_ir", "host_cpu", "keep_through_forks", "link_object", "triple"]
+__all__ = ["CodeError", "Loaded", "compile_ir", "host_cpu", "link_object", "triple"]
 
 # LLVM's contexts are shared by a process: one compilation or link at a time.
 _LOCK = threading.RLock()

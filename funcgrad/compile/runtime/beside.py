@@ -15,9 +15,9 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from funcgrad.compile.engines.compiler_process import CompilerProcess
-from funcgrad.compile.engines.forks import keep_through_forks
 from funcgrad.compile.engines.object_code import Work
 from funcgrad.compile.runtime.cache import current, lookup
+from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
 from funcgrad.processors import available_processors
 

@@ -11,13 +11,14 @@ from weakref import WeakValueDictionary
 
 from funcgrad.compile.engines.binary import Binary, pack, unpack
 from funcgrad.compile.engines.compiler_process import CompilerProcess
-from funcgrad.compile.engines.llvm import Compiler, Loaded, compile_works, keep_through_forks
+from funcgrad.compile.engines.llvm import Compiler, Loaded, compile_works
 from funcgrad.compile.engines.object_code import Work
 from funcgrad.compile.runtime.beside import compile_run_time, run_time_beside
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.threads import placed
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
 from funcgrad.config import engine_name
+from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
 from funcgrad.processors import available_processors
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from funcgrad.compile.differs import Differs
 from funcgrad.compile.engines.binary import Binary, pack, unpack
-from funcgrad.compile.engines.llvm import Loaded, address_of, compile_ir, keep_through_forks
+from funcgrad.compile.engines.llvm import Loaded, address_of, compile_ir
 from funcgrad.compile.engines.object_code import Work
 from funcgrad.compile.runtime.addresses.numpy_functions import Handler, handler_capsule, numpy_functions
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.callers.object_probe import object_difference
 from funcgrad.compile.runtime.machine import offsets
+from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
 
 # Machine code that is on disk needs no engine.

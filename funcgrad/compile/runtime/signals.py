@@ -13,13 +13,23 @@ import numpy as np
 from funcgrad.compile.engines.llvm import CodeError, Loaded
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import FOR_SIGNALS, machine_binary, supported
+from funcgrad.forks import keep_through_forks
 
 MONOTONIC = 6 if sys.platform == "darwin" else 1
 
 
-@functools.cache
+_LOCK = threading.RLock()
+keep_through_forks(_LOCK)
+
+
 def signal_words() -> np.ndarray:
     """The words of this process, which live until it ends."""
+    with _LOCK:  # made once: kernels that hold others would outlive the code that these lead to
+        return _signal_words()
+
+
+@functools.cache
+def _signal_words() -> np.ndarray:
     words = np.zeros(offsets.SIGNALS_WORDS, np.int64)
     words[offsets.SIGNALS_MAIN_THREAD // 8] = np.uint64(threading.main_thread().ident or 0).view(np.int64)
     words[offsets.SIGNALS_CLOCK // 8] = MONOTONIC
@@ -40,9 +50,14 @@ def signal_words() -> np.ndarray:
     return words
 
 
-@functools.cache
 def no_signal_words() -> np.ndarray:
     """The words for whoever cannot pass an exception on: loops that ask and are told of nothing."""
+    with _LOCK:
+        return _no_signal_words()
+
+
+@functools.cache
+def _no_signal_words() -> np.ndarray:
     words = np.zeros(offsets.SIGNALS_WORDS, np.int64)
     loaded = _loaded()
     if loaded is not None:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compile.engines.binary import Binary
-from funcgrad.compile.engines.llvm import CodeError, Loaded, address_of, keep_through_forks
+from funcgrad.compile.engines.llvm import CodeError, Loaded, address_of
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import FOR_THREADS, machine_binary, supported
+from funcgrad.forks import keep_through_forks
 from funcgrad.processors import MOST_THREADS, configured_threads
-from funcgrad.types import Anything
 
 __all__ = ["PARALLEL", "THREADS", "imports", "placed", "set_threads", "threads"]
 
@@ -120,18 +120,16 @@ _Stage: Any = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,)
 _Parallel: Any = ctypes.CFUNCTYPE(None, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 3)
 
 
-@functools.cache
-def _serial() -> Anything:
-    return _Parallel(_run_serially)
-
-
 def _run_serially(_: int, stage: int, p: int, n: int, begin: int, end: int, grain: int) -> None:
     function: Callable[..., None] = _Stage(stage)
     function(p, n, begin, end)
 
 
+_SERIAL = _Parallel(_run_serially)
+
+
 def _serial_address() -> int:
-    return ctypes.cast(_serial(), ctypes.c_void_p).value or 0
+    return ctypes.cast(_SERIAL, ctypes.c_void_p).value or 0
 
 
 def threads() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import threading
 import weakref
 
 from funcgrad.api.calling.arguments import here
@@ -11,6 +12,7 @@ from funcgrad.distributed.engines.executors import ExecutorEngine
 from funcgrad.distributed.engines.futures import ThreadsEngine
 from funcgrad.distributed.engines.processes import ProcessesEngine
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
 
 # What they stand on is an extra.
@@ -19,13 +21,17 @@ mpi = Later("funcgrad.distributed.engines.mpi")
 
 _ENGINES: weakref.WeakValueDictionary[int, Engine] = weakref.WeakValueDictionary()
 """By the identity of what they wrap, which they keep alive: so that steps share data."""
+_ENTERING = threading.Lock()
+keep_through_forks(_ENTERING)
 
 
 def engine_of(x: object) -> Engine:
     """The engine that carries shards by `x`. Raises UnsupportedFunctionError where it is none."""
     found = _ENGINES.get(id(x))
     if found is None:
-        found = _ENGINES[id(x)] = made_for(x)
+        made = made_for(x)
+        with _ENTERING:
+            found = _ENGINES.setdefault(id(x), made)
     return found
 
 

@@ -7,14 +7,13 @@ worker, with a run of neighbouring shards, so that parameters are sent once to e
 from __future__ import annotations
 
 import functools
-import threading
 import uuid
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from funcgrad.distributed.engines.engine import Call
-from funcgrad.distributed.engines.futures import FuturesEngine
+from funcgrad.distributed.engines.futures import FuturesEngine, names_in
 from funcgrad.distributed.failures import Rows
 from funcgrad.distributed.packing import Flat, pack, unpack
 from funcgrad.distributed.recipes import Recipe, dumps, version
@@ -57,7 +56,6 @@ class ExecutorEngine(FuturesEngine):
     def __init__(self, executor: Anything) -> None:
         super().__init__(executor)
         self._id = uuid.uuid4().hex
-        self._lock = threading.Lock()
         self._alive: weakref.WeakValueDictionary[str, Shards] = weakref.WeakValueDictionary()
         self._packed: weakref.WeakKeyDictionary[Shards, list[Flat]] = weakref.WeakKeyDictionary()
         """The shards that were scattered, for workers that miss them."""
@@ -81,7 +79,7 @@ class ExecutorEngine(FuturesEngine):
 
     def tasks(self, call: Call) -> list[tuple[Any, ...]]:
         """A task for each worker; for each shard where nobody says how many workers there are."""
-        alive = tuple(self._alive)
+        alive = names_in(self._alive)
         runs = [(a, b) for a, b in bounds_of(call.count, self.said_workers() or call.count) if b > a]
         digest = call.sent.digest
         call.carried = [

@@ -10,6 +10,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -24,6 +25,11 @@ from funcgrad.distributed.worker import Content, Loaded, computed
 from funcgrad.errors import DistributedError
 from funcgrad.processors import available_processors
 from funcgrad.types import Anything, Foreign, Result
+
+
+def names_in(alive: WeakValueDictionary[str, Any]) -> tuple[str, ...]:
+    """The names under which something lives: to go through the dictionary is not for several threads."""
+    return tuple([found.key for found in alive.valuerefs() if found() is not None])
 
 
 class FuturesEngine(Engine):

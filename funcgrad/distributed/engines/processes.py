@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.distributed.engines.engine import Call
-from funcgrad.distributed.engines.futures import FuturesEngine
+from funcgrad.distributed.engines.futures import FuturesEngine, names_in
 from funcgrad.distributed.failures import Failure, Rows
 from funcgrad.distributed.files import Folder, WrittenFile
 from funcgrad.distributed.packing import Flat, unpack
@@ -113,7 +113,7 @@ class ProcessesEngine(FuturesEngine):
         step = slot.write(call.parameters)
         parameters = Pointer(slot.key, slot.file.path, _HEAD + call.parameters.nbytes)
         recipe = self._recipe(call)
-        alive = tuple(self._alive)
+        alive = names_in(self._alive)
         return [
             (
                 one_shard,

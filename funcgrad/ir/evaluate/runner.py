@@ -153,8 +153,9 @@ class Runner:
         if function is None:
             self._runs += 1
             walks = self._runs <= walks_before_source(len(self._program))
-            if walks and self._step_walk is not None:
-                return self._step_walk(args)
+            step_walk = self._step_walk  # another thread may do without it meanwhile
+            if walks and step_walk is not None:
+                return step_walk(args)
             if self._lifetimes is None:
                 self._lifetimes = Lifetimes(self._program)
             if walks:

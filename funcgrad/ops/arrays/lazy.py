@@ -7,12 +7,12 @@ dtypes NumPy's promotion gives the operands and the result. Importing funcgrad m
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from funcgrad.once import once
 from funcgrad.types import Anything, Array, ArrayLike, Arrays, UfuncLike
 
 Dtypes = tuple[np.dtype[Any], ...]
@@ -38,7 +38,7 @@ class LazyUfunc:
     def __repr__(self) -> str:
         return f"{self.module}.{self.__name__}"
 
-    @cached_property
+    @once
     def resolved(self) -> UfuncLike:
         """The ufunc itself."""
         found = getattr(import_module(self.module), self.__name__)

@@ -9,7 +9,6 @@ Knows nothing of what users write between brackets: `funcgrad.numpy.picking.inde
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.later import Later
+from funcgrad.once import once
 from funcgrad.ops.arrays.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.ops.families import summed_to
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
@@ -38,17 +38,17 @@ class Sliced(Primitive):
 
     index: Index
 
-    @cached_property
+    @once
     def part_shape(self) -> Shape:
         """The shape of the part that the index selects."""
         return tuple([entry[1] for entry in self.index if isinstance(entry, tuple)])
 
-    @cached_property
+    @once
     def numpy_index(self) -> tuple[Any, ...]:
         """The index as ints and slices."""
         return tuple([slice(*bounds(entry)) if isinstance(entry, tuple) else entry for entry in self.index])
 
-    @cached_property
+    @once
     def index_source(self) -> str:
         """The index as one writes it between brackets."""
         return ", ".join(
@@ -143,7 +143,7 @@ class Slice(Sliced, LinearUnary):
         """The base with another part."""
         return part if is_whole(self.index, shape_of(base)) else self.updating.bind(base, part)
 
-    @cached_property
+    @once
     def updating(self) -> UpdateSlice:
         """What writes the part that this reads."""
         update: UpdateSlice = UpdateSlice(self.index)

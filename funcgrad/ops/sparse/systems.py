@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
+from funcgrad.forks import keep_through_forks
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.structure import permute, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import neg
@@ -31,6 +32,7 @@ KEPT = 4
 
 _FACTORS: OrderedDict[Any, Any] = OrderedDict()
 _FACTORING = Lock()
+keep_through_forks(_FACTORING)
 
 
 class SparseSolve(OnCompressedRows):

@@ -8,7 +8,6 @@ structure is computed once by SciPy on structures whose elements are their own p
 from __future__ import annotations
 
 import sys
-from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
 from math import prod
@@ -20,6 +19,7 @@ from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.arrays.shapes import nobody_knows
+from funcgrad.once import once
 from funcgrad.ops.arrays.indexing import Scatter
 from funcgrad.ops.arrays.structure import Reshape, aval, cast, reshape, shape_of
 from funcgrad.ops.sparse.products import SparseProduct
@@ -44,7 +44,7 @@ class Structure:
         self.indptr = np.asarray(indptr)
         self.shape = (int(shape[0]), int(shape[1]))
 
-    @cached_property
+    @once
     def digest(self) -> bytes:
         """Of the contents."""
         found = blake2b(digest_size=16)
@@ -63,12 +63,12 @@ class Structure:
         """How many elements there are."""
         return int(self.indices.shape[0])
 
-    @cached_property
+    @once
     def rows(self) -> Array:
         """The row of each element."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
 
-    @cached_property
+    @once
     def numbered(self) -> Foreign:
         """SciPy's array with this structure, whose elements are their positions, counted from 1."""
         sparse: Any = import_module("scipy.sparse")

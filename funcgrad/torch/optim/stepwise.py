@@ -7,12 +7,12 @@ is a few calls of NumPy however many parameters there are. Parameters keep their
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from funcgrad.extend import Tracer
+from funcgrad.once import once
 from funcgrad.torch.core.meta import is_meta, meta_array
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles
@@ -181,7 +181,7 @@ class Stepwise(Declared):
             held = self._bundles[k] = self._bundled(self.param_groups[k], params)
         return held
 
-    @cached_property
+    @once
     def _bundles(self) -> dict[int, list[Bundle]]:
         return {}
 

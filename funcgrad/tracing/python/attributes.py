@@ -138,8 +138,9 @@ def _looked(name: str, module: ModuleType) -> tuple[int, frozenset[str]]:
     if known is None or (known[0] >= 0 and known[0] != len(vars(module))):
         file = getattr(module, "__file__", None)
         theirs = name == "__main__" if not file else not library_files[file] and not installed_package(file)
-        found = names_among(vars(module).copy().values(), name) if theirs else _NONE
-        _MODULES[name] = known = len(vars(module)) if theirs else -1, found
+        inside = vars(module).copy()  # another thread may add to it meanwhile
+        found = names_among(inside.values(), name) if theirs else _NONE
+        _MODULES[name] = known = len(inside) if theirs else -1, found
     return known
 
 

@@ -21,6 +21,7 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
+from funcgrad.forks import keep_through_forks
 from funcgrad.tracing.python.attributes import CONTAINERS_METHODS, called, names_of_users, note_classes_of
 from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute
@@ -239,6 +240,7 @@ class CallCache(CodeCache):
         self._usually = self._matters = matters
         self._conversions = conversions
         self._reading = RLock()
+        keep_through_forks(self._reading)
         self._names: Mapping[str, Any] = {}
         """The globals of the function that is being read."""
         self._theirs: frozenset[str] = frozenset()
@@ -379,7 +381,7 @@ class Twins:
         def forget(dead: object) -> None:
             entry = self.found.get(key)
             if entry is not None and entry[0] is dead:
-                del self.found[key]
+                self.found.pop(key, None)  # all may be forgotten meanwhile
 
         self.found[key] = ref(function, forget), made
         return made or function

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from threading import Lock
 from types import CellType, CodeType, FunctionType
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
@@ -34,7 +33,6 @@ class CodeCache:
         self._made: set[int] = set()
         """The ids of code that is rewritten already; `_codes` and `_kept` keep it alive."""
         self._kept: list[CodeType] = []
-        self._lock = Lock()
         WHEN_PACKAGES_CHANGE.append(self._codes.clear)  # names may matter now that did not
 
     def is_rewritten(self, code: CodeType) -> bool:
@@ -49,10 +47,11 @@ class CodeCache:
                 made: CodeType | NoSource = self._rewrite(code)
             except NoSource as reason:
                 made = reason
+            if isinstance(made, CodeType):
+                # Before another thread can run it: what is made here is not rewritten again.
+                self._note(made, code, self.original(code) or code)
             # Two threads may both make it; both are right.
             self._codes[id(code)] = found = (code, made)
-            if isinstance(made, CodeType):
-                self._note(made, code, self.original(code) or code)
         if isinstance(found[1], NoSource):
             raise found[1]
         return found[1]

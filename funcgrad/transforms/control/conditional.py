@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.once import once
 from funcgrad.ops.arrays.structure import broadcast
 from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.ops.elementwise.comparison import equal, less_equal
@@ -72,7 +72,7 @@ class Cond(Primitive):
         columns = zip(*[branch.out_avals for branch in self.branches], strict=True)
         return tuple([column[0] if all(a.weak for a in column) else column[0].strong for column in columns])
 
-    @cached_property
+    @once
     def _run(self) -> list[Run | None]:
         return [None] * len(self.branches)
 

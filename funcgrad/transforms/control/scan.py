@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Equation, Program, Var
+from funcgrad.once import once
 from funcgrad.ops.arrays.structure import move_axis
 from funcgrad.ops.elementwise.arithmetic import add, is_selected, mul
 from funcgrad.ops.elementwise.elementary import sin
@@ -74,7 +74,7 @@ class Scan(Primitive):
         made: Scan = cls(step.program, step.n_carry, step.n_xs, length, reverse)
         return made
 
-    @cached_property
+    @once
     def step(self) -> Step:
         """The body with its inputs and outputs told apart."""
         return Step(self.body, self.n_carry, self.n_xs)
@@ -94,7 +94,7 @@ class Scan(Primitive):
 
     # -- values ------------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def _run(self) -> Run:
         return scan_function(self.step, self.length, reverse=self.reverse)
 
@@ -118,7 +118,7 @@ class Scan(Primitive):
         undone = undoing and undoing.differentiated(self, recorder, primals, tangents, room)
         return undone or self._jvp_apart(recorder, made, self.step.parts(primals), dots)
 
-    @cached_property
+    @once
     def apart(self) -> Apart | None:
         """The step with small vectors of its carry as numbers, where that is better."""
         return numbers_apart(self.step)

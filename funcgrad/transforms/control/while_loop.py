@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
+from funcgrad.once import once
 from funcgrad.ops.elementwise.arithmetic import add, mul
 from funcgrad.ops.elementwise.comparison import less
 from funcgrad.ops.elementwise.elementary import sin
@@ -75,7 +75,7 @@ class Loop(Primitive):
 
     # -- values ------------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def _run(self) -> Run:
         return sweeps_function(self.loop)
 
@@ -245,7 +245,7 @@ class WhileLoop(Loop):
     cond: Program
     body: Program
 
-    @cached_property
+    @once
     def loop(self) -> Sweeps:
         n = len(self.body.outputs)
         return Sweeps(self.cond, (Sweep(self.body, n, (), False),), tuple(range(n)))
@@ -346,7 +346,7 @@ class WhileSweeps(Loop):
     """What a `Sweep` holds, as plain tuples: they print as what they are."""
     results: tuple[int, ...]
 
-    @cached_property
+    @once
     def loop(self) -> Sweeps:
         return Sweeps(self.cond, tuple([Sweep(*sweep) for sweep in self.sweeps]), self.results)
 

@@ -98,7 +98,7 @@ class Elements(State):
         owner = self.owner
         if isinstance(owner, dict):
             return dict(owner)
-        return dict(enumerate(owner)) if isinstance(owner, list | deque) else {x: x for x in owner}
+        return dict(enumerate(owner)) if isinstance(owner, list | deque) else {x: x for x in owner.copy()}
 
     def put(self, held: Mapping[Any, Any]) -> None:
         """Have it hold these."""

@@ -14,7 +14,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 from weakref import ProxyTypes
@@ -410,7 +409,8 @@ def held_by(function: object) -> list[Any]:
             waiting += () if is_library_code(plain.__code__) else within_reach(plain)
         elif isinstance(x, list | tuple | dict | set | frozenset | deque):
             found.append(len(x))
-            waiting += islice(x.values() if isinstance(x, dict) else x, MOST_HELD)
+            # At once: other threads may add to it meanwhile.
+            waiting += [*(x.values() if isinstance(x, dict) else x)][:MOST_HELD]
         elif type(x).__module__.startswith("funcgrad.api.python."):
             continue  # The hooks of a rewritten function remember what they were asked.
         elif type(x).__module__.startswith("funcgrad.api.") and hasattr(x, "__wrapped__"):

@@ -163,7 +163,7 @@ def inside(x: Anything, names: tuple[str, ...]) -> Iterable[Any]:
     if isinstance(x, BuiltinMethodType | MethodWrapperType):
         return [x.__self__]
     found: Any = () if isinstance(x, type | FunctionType | Tracer | IOBase) else elements(x)
-    return found if len(found) <= _ELEMENTS else ()
+    return [*found] if len(found) <= _ELEMENTS else ()  # other threads may add to it meanwhile
 
 
 def elements(x: Anything) -> Anything:

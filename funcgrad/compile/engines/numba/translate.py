@@ -18,13 +18,13 @@ from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import ConfigStack
 
-from funcgrad.compile.engines.llvm import keep_through_forks
 from funcgrad.compile.engines.numba.functions import Helper, Stage
 from funcgrad.compile.engines.numba.kinds import SizesType, TableType
 from funcgrad.compile.engines.numba.known import known_to_numba
 from funcgrad.compile.engines.numba.libraries import KernelLibrary
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import Unsupported
+from funcgrad.forks import keep_through_forks
 from funcgrad.types import Foreign, NumbaFunction
 
 _DEFINITION = re.compile(r"^def (\w+)\(([^)]*)\)", re.MULTILINE)

@@ -34,9 +34,10 @@ def address_of(dispatcher: NumbaFunction, in_tree: TreeDef, avals: Sequence[Aval
     """The address for arguments of these avals, where the function returns what is like `result`."""
     outs = tuple([aval_of(x).strong for x in tree.leaves(result)])
     key = (dispatcher, in_tree, tuple(avals), outs)
-    found = _KEPT.get(key)
+    found: Any = _KEPT.get(key)
     if found is None:
-        found = _KEPT[key] = compiled(dispatcher, in_tree, avals, result, outs)
+        # Another thread may have made one meanwhile: that one stays, since kernels may call it.
+        found = _KEPT.setdefault(key, compiled(dispatcher, in_tree, avals, result, outs))
     return int(found.address)
 
 
@@ -49,7 +50,7 @@ def number_function(function: object, count: int) -> int:
         held: dict[str, Any] = {"function": function}
         exec(f"def called({names}):\n    return function({names})", held)
         number = numba.types.float64
-        found = _KEPT[key] = numba.cfunc(number(*[number] * count))(held["called"])
+        found = _KEPT.setdefault(key, numba.cfunc(number(*[number] * count))(held["called"]))
     return int(found.address)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
+from funcgrad.once import once
 from funcgrad.ops.arrays.indexing import Gather, Scatter
 from funcgrad.ops.elementwise.arithmetic import add
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
@@ -75,7 +75,7 @@ class UndoTangents(Primitive):
         dots = iter(recorder.record(made, [*fixed_inputs, *[t for t in tangents if t is not None]]))
         return tuple(outs), tuple([next(dots) if flag else None for flag in made.dotted])
 
-    @cached_property
+    @once
     def plan(self) -> Loop:
         """The loop, with what is kept and what is put back."""
         (equation,) = self.nest.equations
@@ -88,7 +88,7 @@ class UndoTangents(Primitive):
         known = dict(zip(self.nest.inputs, self.active, strict=True))
         return tuple([known.get(a, False) for a in self.nest.equations[0].inputs])  # type: ignore[arg-type]
 
-    @cached_property
+    @once
     def dotted(self) -> Flags:
         """Which results of the loop have tangents."""
         return self.plan.activity(self._flags)
@@ -98,7 +98,7 @@ class UndoTangents(Primitive):
         """How many inputs come before the tangents."""
         return len(self.nest.inputs) + len(self.nest.outputs) + len(self.plan.state_avals())
 
-    @cached_property
+    @once
     def _tangents(self) -> Program:
         """``inputs, tangents -> tangents``"""
         with transforming(self.nest, "jvp") as recorder:
