@@ -161,7 +161,8 @@ def note_classes_of(function: FunctionType) -> None:
 
     And of NumPy's series, where it names one of their classes.
     """
-    held: list[Any] = [getattr(np.polynomial, name) for name in function.__code__.co_names if name in SERIES]
+    series = {getattr(np.polynomial, name) for name in function.__code__.co_names if name in SERIES}
+    held: list[Any] = list(series)
     for cell in function.__closure__ or ():
         try:
             held.append(cell.cell_contents)
@@ -173,7 +174,9 @@ def note_classes_of(function: FunctionType) -> None:
     kinds = [x if isinstance(x, type) else type(x) for x in held]
     for kind in kinds:
         if kind.__module__ != "builtins":
-            made = [x for x in kind.__mro__ if x.__flags__ & _MADE_BY_PYTHON and not _is_of_library(x)]
+            made = [x for x in kind.__mro__ if x.__flags__ & _MADE_BY_PYTHON]
+            if kind not in series:
+                made = [x for x in made if not _is_of_library(x)]
             _HELD.update(names_among(made))
 
 
