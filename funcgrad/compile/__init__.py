@@ -8,7 +8,7 @@ The passes in the order in which a Program goes through them, and the folders ar
 - `passes.scheduling`, equations to steps: `schedule`, with `taking_over`; `lower` is what each family of
   operations becomes there, and `lower.held_programs` what bodies of loops go through before:
   `factors_doubled`, `nearest_last`, `totals_in_place`, `reads_first`.
-- `passes.arranging`, steps to steps: `fusion`, `dividing`, `tiling`, `memory`.
+- `passes.arranging`, steps to steps: `fusion`, `dividing`, `grouping`, `tiling`, `memory`.
 - `emit`: the steps as text, plain Python over numbers and views, with the user's lines.
 - `language`: the words of that text, a row each: what a word means, and what either engine makes of it.
 - `engines`: the text as LLVM modules, by our own translator (`direct`) or by Numba's front end (`numba`), and

@@ -16,6 +16,7 @@ from funcgrad.compile.emit.statements import Writer
 from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.passes.arranging.dividing import Shared, function_lines, number_lines, shared_steps
 from funcgrad.compile.passes.arranging.fusion import Joined
+from funcgrad.compile.passes.arranging.grouping import grouped_steps
 from funcgrad.compile.passes.arranging.memory import scratch_offsets
 from funcgrad.compile.passes.arranging.tiling import tiled_steps
 from funcgrad.compile.passes.pipeline import scheduled
@@ -79,7 +80,8 @@ def make_kernel(program: Program, write: Callable[[Locals], Writer] = Writer) ->
     local, created = schedule.local, schedule.created
     name = local.distinct(program.name if program.name.isidentifier() else "kernel")
     numbers = {number: buffer.dtype for number, buffer in schedule.numbers}
-    steps = tiled_steps(shared_steps(schedule.steps, local, numbers, name), created)
+    shared = shared_steps(schedule.steps, local, numbers, name)
+    steps = tiled_steps(grouped_steps(shared, local, numbers, name), created)
     writer = write(local)
     writer.steps(steps)
     numbers_in_memory = local.number_blocks()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,7 +39,7 @@ LINE = 64
 LARGEST_PRIVATE = 4096
 """Elements up to which every chunk has memory of its own to add to."""
 
-NAMES_OF_CHUNKS = ("begin", "end", "chunk", "first", "last", "block", "stop")
+NAMES_OF_CHUNKS = ("begin", "end", "chunk", "first", "last", "block", "stop", "row", "turn")
 """What the functions of steps call their own numbers: no name of the user's."""
 
 SHORTEST = 5e-5
@@ -114,7 +115,7 @@ def long_steps(steps: Sequence[Step]) -> list[int]:
     return [*long, *[k for k in between if is_long(nests[k], SHORTEST_BETWEEN)]]
 
 
-def dtypes_of(steps: Sequence[Step]) -> dict[str, np.dtype]:
+def dtypes_of(steps: Sequence[Step | Shared]) -> dict[str, np.dtype]:
     """The dtypes of the locals that nests make."""
     dtypes: dict[str, np.dtype] = {}
     for s in [s for step in steps for nest in nests_of(step) for s in nest.body]:
@@ -241,6 +242,13 @@ def write_call(writer: Writer, step: Shared) -> list[str]:
     sums = [maker.prepared() for maker in makers]
     for maker in makers:
         maker.writer = inner
+    end_chunks(writer, step, sums)
+    write_chunks(inner, step, makers, sums)
+    return inner.lines
+
+
+def end_chunks(writer: Writer, step: Shared, sums: Sequence[Sequence[Accumulator]]) -> None:
+    """The call of the pool; what chunks have summed is summed."""
     for name, cell in step.cells.items():
         writer.line(f"{cell.name}[0] = {name}")
     writer.line(f"parallel({step.name}, p, n, 0, {CHUNKS}, 1)")
@@ -253,8 +261,6 @@ def write_call(writer: Writer, step: Shared) -> list[str]:
                 writer.line(f"{target} = {total.combined(target, f'{partial}[chunk]')}")
         elif target.buffer in step.private:
             write_sum_of_chunks(writer, total, target.buffer, step.private[target.buffer])
-    write_chunks(inner, step, makers, sums)
-    return inner.lines
 
 
 def write_sum_of_chunks(writer: Writer, total: Accumulator, target: Buffer, private: Buffer) -> None:
@@ -271,13 +277,28 @@ def write_chunks(
     writer: Writer, step: Shared, makers: Sequence[NestWriter], sums: Sequence[Sequence[Accumulator]]
 ) -> None:
     """The body of the function: the loops of each chunk."""
-    size = writer.local.symbol(step.loops[0][0].size)
+    with begin_chunks(writer, step, makers, sums, writer.local.symbol(step.loops[0][0].size)):
+        if step.tile:
+            write_tiles(writer, step, makers, sums)
+        else:
+            write_range(writer, makers, sums)
+
+
+@contextmanager
+def begin_chunks(
+    writer: Writer,
+    step: Shared,
+    makers: Sequence[NestWriter],
+    sums: Sequence[Sequence[Accumulator]],
+    size: str,
+) -> Iterator[None]:
+    """The loop over chunks of a range of some size, each with its sums and its memory."""
+    every = [t for group in sums for t in group]
     with writer.block("for chunk in range(begin, end):"):
         writer.line(f"first = chunk * {size} // {CHUNKS}")
         writer.line(f"last = (chunk + 1) * {size} // {CHUNKS}")
         for buffer, row in step.rows.items():
             writer.line(f"{buffer.name} = shifted({buffer.name}_all, chunk * {writer.local.symbol(row)})")
-        every = [t for group in sums for t in group]
         for total in every:
             target = total.statement.target
             if isinstance(target, View) and target.buffer in step.private:
@@ -286,10 +307,7 @@ def write_chunks(
                 with writer.loop(makers[0].variables[0], target.buffer.size):
                     writer.line(f"{target.buffer.name}[{makers[0].variables[0]}] = {total.start}")
             total.before(0)
-        if step.tile:
-            write_tiles(writer, step, makers, sums)
-        else:
-            write_range(writer, makers, sums)
+        yield
         for total in every:
             total.after(0)
             if isinstance(total.statement.target, str):
