@@ -10,6 +10,7 @@ import scipy.optimize
 
 import funcgrad as fg
 from funcgrad.compile.runtime.threads import set_threads, threads
+from funcgrad.errors import NotDifferentiableError
 from funcgrad.scipy.optimize import brentq
 
 A = np.linspace(1.0, 5.0, 1500)
@@ -34,6 +35,23 @@ def test_compiled_roots_are_scipys_and_their_loop_is_native() -> None:
         slopes, np.cos(expected) / (3.0 * expected**2 + A * np.sin(expected)), rtol=1e-9
     )
     assert "parallel(lanes" in both.kernel_source(A)
+    executable = both.specialized(A).executable
+    assert (len(executable.kernels), executable.reasons) == (1, [])
+
+
+@pytest.mark.parametrize("f", [lambda x: x**3, np.cbrt], ids=["flat", "upright"])
+def test_one_root_of_many_without_a_slope_is_an_error(f: Any) -> None:
+    slopes = fg.vmap(fg.grad(lambda a: brentq(lambda x: f(x) - a, -1.0, 1.0)))
+    compiled = fg.jit(slopes)
+    np.testing.assert_allclose(compiled(np.array([0.5, -0.3, 0.2])), slopes(np.array([0.5, -0.3, 0.2])))
+    with pytest.raises(NotDifferentiableError, match="Jacobian of the equations behind brentq is singular"):
+        compiled(np.array([0.5, 0.0, 0.2]))
+
+
+def test_the_slope_of_what_is_no_root_is_an_error() -> None:
+    compiled = fg.jit(fg.vmap(fg.grad(lambda a: narrowed(a, 0.0, 3, False)[0])))
+    with pytest.raises(NotDifferentiableError, match="brentq has not found a solution"):
+        compiled(A[:3])
 
 
 def test_any_number_of_threads_finds_the_same() -> None:

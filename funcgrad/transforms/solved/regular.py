@@ -44,7 +44,9 @@ class Regular(Checked):
     @classmethod
     def samples(cls) -> Sequence[Any]:
         matrix = fixed(np.array([[2.0, 0.5], [0.1, 1.0]]))
-        return (Sample(matrix, fixed(np.bool_(True)), params={"what": "root"}),)
+        numbers, solved = fixed(np.array([[[2.0]], [[-0.5]]])), fixed(np.array([True, True]))
+        params = {"what": "root"}
+        return (Sample(matrix, fixed(np.bool_(True)), params=params), Sample(numbers, solved, params=params))
 
     @classmethod
     def error_samples(cls) -> Sequence[Any]:
@@ -54,6 +56,7 @@ class Regular(Checked):
         error = NotDifferentiableError
         return (
             ErrorSample(singular, yes, params=params, words="singular", error=error),
+            ErrorSample(fixed(np.zeros((2, 1, 1))), yes, params=params, words="singular", error=error),
             ErrorSample(fixed(np.eye(2)), no, params=params, words="not found a solution", error=error),
         )
 
