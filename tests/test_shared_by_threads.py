@@ -8,6 +8,7 @@ import importlib
 import itertools
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,19 +20,27 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad import torch
 from funcgrad.api.calling import again
 from funcgrad.api.calling.calls import CACHE
+from funcgrad.api.calling.recent import forget_oldest
 from funcgrad.api.python.guarded.held import Elements
 from funcgrad.api.python.guarded.kept import held_by
 from funcgrad.api.python.guarded.watched import met
 from funcgrad.compile.runtime import signals
-from funcgrad.compile.runtime.addresses import njit_calls
+from funcgrad.compile.runtime.addresses import njit_calls, scipy_functions
 from funcgrad.distributed.engines import choice
 from funcgrad.distributed.engines.futures import names_in
 from funcgrad.ir.evaluate import runner
+from funcgrad.ir.text import remembered
+from funcgrad.numpy import dispatch
 from funcgrad.once import once
+from funcgrad.torch.autograd import forward_ad
+from funcgrad.torch.distributions import kl
+from funcgrad.torch.nn.utils import parametrize
 from funcgrad.tracing import adapters, overwriting
 from funcgrad.tracing.overwriting import may_write, writes_of
+from funcgrad.tracing.primitive import Primitive
 from funcgrad.tracing.python.functions import CODES, CodeCache, rewritten_function
 
 BUFFER = np.zeros(3)
@@ -89,6 +98,32 @@ def grower(table: Any, make: Callable[[], Any]) -> Callable[[], None]:
             things.clear()
 
     return grow
+
+
+def at_each_moment(prepared: Callable[[], tuple[Callable[[], Any], Callable[[], object]]]) -> int:
+    """Run the first of two anew until the second, in another thread, has stepped in at each of its moments.
+
+    The other thread may have to wait for what the first one holds: then it goes on after it.
+    """
+    for moment in itertools.count(1):
+        call, step_in = prepared()
+        instructions = 0
+        others: list[threading.Thread] = []
+
+        def count(moment: int = moment, step_in: Any = step_in, others: Any = others) -> None:
+            nonlocal instructions
+            instructions += 1
+            if instructions == moment:
+                others.append(threading.Thread(target=step_in))
+                others[0].start()
+                others[0].join(0.02)
+
+        stepped_into(call, count)
+        for other in others:
+            other.join(30)
+        if not others:
+            return moment
+    raise AssertionError
 
 
 # -- what code writes ----------------------------------------------------------------------------------------
@@ -251,6 +286,123 @@ def test_sets_of_the_users_may_grow_while_they_are_looked_through() -> None:
     things = {"k"}
     names = iter(range(10_000))
     stepped_into(lambda: Elements(things), lambda: things.add(str(next(names))))
+
+
+def test_a_primitive_that_ends_while_another_thread_makes_the_same_one() -> None:
+    class Scaled(Primitive):
+        parameters = ("by",)
+
+    kept: list[Any] = []
+
+    def prepared() -> tuple[Callable[[], Any], Callable[[], object]]:
+        kept.clear()
+        held = [Scaled(2.0)]
+        return held.clear, lambda: kept.extend([Scaled(2.0), Scaled(2.0)])
+
+    def checked() -> tuple[Callable[[], Any], Callable[[], object]]:
+        assert all(one is Scaled(2.0) for one in kept)
+        return prepared()
+
+    assert at_each_moment(checked) > 10
+    kept.clear()
+    assert not Scaled._instances
+
+
+def test_objects_that_have_no_text_are_numbered_by_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "KEPT_OBJECTS", 1)
+
+    def prepared() -> tuple[Callable[[], Any], Callable[[], object]]:
+        objects = remembered.RememberedObjects()
+        objects.add("first")
+
+        def add() -> None:
+            assert objects.find(objects.add("second")) in ("second", None)
+
+        return add, lambda: [objects.add("third"), objects.add("second")]
+
+    assert at_each_moment(prepared) > 10
+
+
+def test_the_oldest_entries_go_while_other_threads_add_and_remove() -> None:
+    table: dict[str, Any] = {}
+    grow = grower(table, float)
+    for _ in range(10):
+        stepped_into(lambda: forget_oldest(table, 2), grow)
+    assert len(table) <= 5
+
+
+def test_functions_of_other_packages_may_be_entered_while_one_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entered = dispatch.DEFERRED.copy()
+    names = iter(range(10_000))
+    monkeypatch.setattr(dispatch, "DEFERRED", entered)
+    nobodys = np.frompyfunc(abs, 1, 1)
+
+    def enter() -> None:
+        entered["some_module", str(next(names))] = abs
+
+    assert stepped_into(lambda: dispatch.deferred(nobodys), enter) is None
+
+
+# -- warnings, and the torch facade --------------------------------------------------------------------------
+
+
+def test_warnings_that_are_caught_by_two_threads_leave_pythons_own() -> None:
+    second, first_is_through = threading.Event(), threading.Event()
+    before = warnings.showwarning, list(warnings.filters)
+
+    def waits(x: Any) -> Any:
+        second.wait(0.2)  # for another thread, which should not come to it
+        return x
+
+    def comes(x: Any) -> Any:
+        second.set()
+        first_is_through.wait(0.2)
+        return x
+
+    def first() -> None:
+        assert not scipy_functions.tried(waits, [X])[1]
+        first_is_through.set()
+
+    at_once(first, lambda: scipy_functions.tried(comes, [X]))
+    assert (warnings.showwarning, list(warnings.filters)) == before
+
+
+def test_what_others_warn_of_meanwhile_is_no_warning_of_a_function() -> None:
+    def ufunc(x: Any) -> Any:
+        warnings.warn_explicit("theirs", UserWarning, "theirs.py", 1)
+        return x
+
+    with pytest.warns(UserWarning, match="theirs"):
+        assert scipy_functions.tried(ufunc, ["x"]) == ("x", False)
+
+
+def test_levels_of_forward_mode_and_cached_parameters_are_a_threads_own() -> None:
+    gate = threading.Barrier(2)
+
+    def tangent(by: float) -> Any:
+        with forward_ad.dual_level():
+            x = forward_ad.make_dual(torch.tensor([2.0]), torch.tensor([by]))
+            gate.wait(30)
+            y = forward_ad.unpack_dual(x * x).tangent
+            gate.wait(30)
+            return y.item()
+
+    assert at_once(lambda: tangent(1.0), lambda: tangent(3.0)) == [4.0, 12.0]
+
+    def depth() -> int:
+        with parametrize.cached():
+            gate.wait(30)
+            return parametrize._CACHE.depth
+
+    assert at_once(depth, depth) == [1, 1]
+
+
+def test_divergences_may_be_registered_while_one_is_looked_for() -> None:
+    normal = torch.distributions.Normal(0.0, 1.0)
+    kl.kl_divergence(normal, normal)
+    assert stepped_into(lambda: kl.kl_divergence(normal, normal), kl._FOUND.clear).item() == 0.0
 
 
 # -- compiled code -------------------------------------------------------------------------------------------

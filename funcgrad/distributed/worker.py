@@ -7,13 +7,13 @@ import pickle
 import socket
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.api.calling.recent import Recent
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.distributed.failures import Failure, Rows, failure_of, text_of, version_failure
 from funcgrad.distributed.packing import pack
@@ -66,7 +66,7 @@ class Prepared:
             found = self.recipe.function
             if self.recipe.jit and not isinstance(found, JittedFunction):
                 found = jit(found, static_argnames=static)
-            self._functions[static] = found
+            found = self._functions.setdefault(static, found)
         return found
 
     def __call__(self, shared: Content, named: Mapping[str, Any], content: Content) -> Result:
@@ -74,7 +74,7 @@ class Prepared:
         return self.function(static)(*shared, *content, **named)
 
 
-_PREPARED: OrderedDict[str, Prepared] = OrderedDict()
+_PREPARED = Recent[Prepared](_MOST_RECIPES)
 
 
 def prepared(data: bytes | bytearray | memoryview, digest: str | None = None) -> Prepared:
@@ -83,9 +83,7 @@ def prepared(data: bytes | bytearray | memoryview, digest: str | None = None) ->
     name = digest or digest_of(data)
     found = known(name)
     if found is None:
-        found = _PREPARED[name] = Prepared(pickle.loads(data))
-        while len(_PREPARED) > _MOST_RECIPES:
-            _PREPARED.popitem(last=False)
+        found = _PREPARED.keep(name, Prepared(pickle.loads(data)))
     return found
 
 

@@ -192,7 +192,7 @@ def deferred(ufunc: UfuncLike) -> Callable[..., Any] | None:
     for home, front in LATER_UFUNCS.items():
         if getattr(sys.modules.get(home), named, None) is ufunc:
             import_implementations(front, named)
-    for (module, name), ours in DEFERRED.items():
+    for (module, name), ours in DEFERRED.copy().items():
         if name == named and is_in(module, ufunc):
             FUNCTIONS[ufunc] = ours
             return ours

@@ -7,8 +7,9 @@ where a tracer is involved, evaluate where none is). Families of operations refi
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import ref
 
@@ -65,8 +66,30 @@ FORMS = (
 MOST_INFERRED = 10_000
 """Result types that a primitive remembers, before it starts again."""
 
-_INTERNING = Lock()
+_INTERNING = RLock()
 keep_through_forks(_INTERNING)
+
+
+_DEAD: deque[tuple[dict[Any, Any], tuple[Any, ...], ref[Any]]] = deque()
+"""Primitives that have ended and are still among the instances of their class."""
+
+
+def bury() -> None:
+    """Take out those that have ended, unless another thread is at it, or enters one: it does so afterwards.
+
+    Nobody waits: a primitive may end anywhere, also where its thread holds what the other needs.
+    """
+    while _DEAD and _INTERNING.acquire(blocking=False):
+        try:
+            while True:
+                try:
+                    instances, args, dead = _DEAD.popleft()
+                except IndexError:  # all are out; others may end in between, so that to ask is not enough
+                    break
+                if instances.get(args) is dead:
+                    del instances[args]
+        finally:
+            _INTERNING.release()
 
 
 class Linear:
@@ -191,16 +214,18 @@ class Primitive:
 
         def forget(dead: ref[Any], is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
             # As Python ends, what compares parameters may be gone.
-            if not is_ending() and instances.get(args) is dead:
-                del instances[args]
+            if not is_ending():
+                _DEAD.append((instances, args, dead))
+                bury()
 
         with _INTERNING:
             found = instances.get(args)
             other = found() if found is not None else None
-            if other is not None:
-                return other
-            instances[args] = ref(self, forget)
-        return self
+            if other is None:
+                instances[args] = ref(self, forget)
+        if _DEAD:
+            bury()
+        return self if other is None else other
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a primitive is immutable: cannot set {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, ValuesView
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Entry = TypeVar("Entry")
 
@@ -40,10 +40,15 @@ class Recent(Generic[Entry]):
     def keep(self, key: Hashable, entry: Entry) -> Entry:
         """Add an entry; where another thread has added one meanwhile, that one is kept and returned."""
         kept = self._entries.setdefault(key, entry)
-        while len(self._entries) > self._most:
-            try:
-                oldest = next(iter(self._entries))
-            except (RuntimeError, StopIteration):  # another thread is at it
-                break
-            self._entries.pop(oldest, None)
+        forget_oldest(self._entries, self._most)
         return kept
+
+
+def forget_oldest(entries: dict[Any, Any], most: int) -> None:
+    """Forget the oldest entries until there are at most so many, whatever other threads do meanwhile."""
+    while len(entries) > most:
+        try:
+            oldest = next(iter(entries))
+        except (RuntimeError, StopIteration):  # another thread is at it
+            break
+        entries.pop(oldest, None)

@@ -119,6 +119,9 @@ def differentiable(x: ArrayLike) -> Array:
     return tree.map(converted, x)
 
 
+_SAYS: ContextVar[bool] = ContextVar("autograd_says_independent", default=True)
+
+
 def watched(fun: Function, traces: list[Recorder] | None = None) -> Function:
     """The function, which notes its trace, and warns when its result has nothing to do with its argument."""
 
@@ -127,7 +130,7 @@ def watched(fun: Function, traces: list[Recorder] | None = None) -> Function:
         if traces is not None and boxes:
             traces.append(boxes[0]._recorder)
         out = fun(x)
-        if not any(type(leaf) is Tracer for leaf in tree.leaves(out)):
+        if _SAYS.get() and not any(type(leaf) is Tracer for leaf in tree.leaves(out)):
             warnings.warn("Output seems independent of input.", stacklevel=2)
         return out
 
@@ -211,8 +214,7 @@ def noting(fun: Function, seen: list[bool]) -> Function:
 def traced_vjp(fun: Function, x: ArrayLike) -> tuple[Function, Any, bool]:
     """The backward function, the value, and whether that has to do with `x`."""
     seen: list[bool] = []
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Output seems independent of input")
+    with mode(_SAYS, on=False):
         vjp, value = make_vjp(noting(fun, seen), x)
     return vjp, value, seen[-1]
 
@@ -260,7 +262,7 @@ class _Rules(MutableMapping[Function, Function]):
         self[fun] = None
 
     def __iter__(self) -> Iterator[Function]:
-        return iter([rules.fun for rules in RULES.values() if getattr(rules, self._kind) is not None])
+        return iter([rules.fun for rules in [*RULES.values()] if getattr(rules, self._kind) is not None])
 
     def __len__(self) -> int:
         return len(list(iter(self)))

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable
 from itertools import count
+from threading import RLock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from funcgrad.forks import keep_through_forks
 from funcgrad.ir.fingerprint import array_digest
 from funcgrad.types import Array
 
@@ -19,6 +21,8 @@ KEPT_ARRAYS = 64
 KEPT_BYTES = 1 << 20
 """Arrays larger than this are never kept alive."""
 KEPT_OBJECTS = 256
+_LOCK = RLock()
+keep_through_forks(_LOCK)
 
 
 class RememberedArrays:
@@ -57,14 +61,15 @@ class RememberedObjects:
 
     def add(self, value: Hashable) -> int:
         """Remember an object; returns its number."""
-        number = self._numbers.get(value)
-        if number is None:
-            number = self._numbers[value] = next(self._next)
-            self._objects[number] = value
-            while len(self._objects) > KEPT_OBJECTS:
-                oldest = next(iter(self._objects))
-                self._numbers.pop(self._objects.pop(oldest), None)
-        return number
+        with _LOCK:
+            number = self._numbers.get(value)
+            if number is None:
+                number = self._numbers[value] = next(self._next)
+                self._objects[number] = value
+                while len(self._objects) > KEPT_OBJECTS:
+                    oldest = next(iter(self._objects))
+                    self._numbers.pop(self._objects.pop(oldest), None)
+            return number
 
     def find(self, number: int) -> Hashable:
         """The object, or None if it was never added or is forgotten."""

@@ -71,7 +71,7 @@ def missing(name: str) -> TracedAttributeError:
         seen, remedy = f"{seen}, as PyTorch's tensors have", f"Use {NAMES_OF_TENSORS[name]}."
     else:
         names = [other for other in dir(Tracer) if not other.startswith("_")]
-        names += [ufunc.__name__ for ufunc in FUNCTIONS if isinstance(ufunc, np.ufunc)]
+        names += [ufunc.__name__ for ufunc in [*FUNCTIONS] if isinstance(ufunc, np.ufunc)]
         hint = did_you_mean(name, names)
         remedy = hint or "It has those of NumPy's arrays, and NumPy's ufuncs as methods."
     return TracedAttributeError(seen, source=Source(*user_location()), remedy=remedy)

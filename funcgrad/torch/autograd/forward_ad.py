@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,8 +29,8 @@ _NO_LEVEL = (
 )
 
 
-class _Levels:
-    """The open levels: one at most, as in PyTorch."""
+class _Levels(threading.local):
+    """The open levels of this thread: one at most, as in PyTorch."""
 
     def __init__(self) -> None:
         self.current = -1

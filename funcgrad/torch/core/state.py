@@ -29,6 +29,7 @@ class Modes(threading.local):
     fast = True
     """Grad mode and none of the rarer modes: what the short path of an operation asks, once."""
     multithreading = True
+    autocast_depth = 0
     saved_hooks: tuple[Any, ...] = ()
     """Pairs of hooks that pack and unpack what histories save; the last one counts."""
     written: Any = None
@@ -62,7 +63,6 @@ class Settings:
         self.warned: set[str] = set()
         """The warnings given that come once in a process."""
         self.deterministic = False
-        self.autocast_depth = 0
 
     def may_warn(self, which: str) -> bool:
         """Whether a warning that PyTorch gives once is due: the first time, or always."""

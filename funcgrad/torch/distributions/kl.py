@@ -80,9 +80,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Operand:
     tensor(0.5000)
     """
     key = type(p), type(q)
-    if key not in _FOUND:
-        _FOUND[key] = _formula(*key)
-    formula = _FOUND[key]
+    formula = _FOUND.get(key) or _formula(*key)
+    _FOUND[key] = formula
     if formula is None and isinstance(p, ExponentialFamily) and isinstance(q, ExponentialFamily):
         raise NotImplementedError(_OF_FAMILIES)
     if formula is None:

@@ -86,15 +86,15 @@ def set_autocast_cache(*given: object) -> None:
 @published()
 def autocast_increment_nesting() -> int:
     """How deep contexts of `autocast` are nested, one more from now on."""
-    SETTINGS.autocast_depth += 1
-    return SETTINGS.autocast_depth
+    MODES.autocast_depth += 1
+    return MODES.autocast_depth
 
 
 @published()
 def autocast_decrement_nesting() -> int:
     """How deep contexts of `autocast` are nested, one less from now on."""
-    SETTINGS.autocast_depth -= 1
-    return SETTINGS.autocast_depth
+    MODES.autocast_depth -= 1
+    return MODES.autocast_depth
 
 
 @published()

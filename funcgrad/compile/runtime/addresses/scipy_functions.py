@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import ctypes
 import warnings
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from funcgrad.compile.differs import say
 from funcgrad.compile.runtime.addresses.address import Address
-from funcgrad.types import Anything
+from funcgrad.forks import keep_through_forks
+from funcgrad.types import Anything, Array, UfuncLike
 
 FLAG = b", int __pyx_skip_dispatch"
 """An argument of some functions, for Cython's own calls; C ignores it."""
@@ -59,10 +62,8 @@ def function_of_numbers(name: str, count: int) -> Address | None:
     if not addresses:
         return None
     grid = [x.ravel() for x in np.meshgrid(*[SAMPLES[count]] * count, indexing="ij")]
-    with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        wanted = ufunc(*grid)
-    if said:
+    wanted, warns = tried(ufunc, grid)
+    if warns:
         return None  # a function that warns needs the interpreter
     for address in addresses:
         function = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * count)(address)
@@ -71,6 +72,25 @@ def function_of_numbers(name: str, count: int) -> Address | None:
             return Address(address, "scipy", name, str(count))
     say(f"SciPy's {name} at its address is not the ufunc's: it is not called from machine code")
     return None
+
+
+_TURN = Lock()
+keep_through_forks(_TURN)
+
+
+def tried(ufunc: UfuncLike, operands: Sequence[Array]) -> tuple[Array, bool]:
+    """What a ufunc gives, and whether it warns; what other threads warn of meanwhile they still do.
+
+    Who catches warnings changes a module that all share: of two at once, the last to end would leave it to
+    the first.
+    """
+    with _TURN, np.errstate(all="ignore"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = ufunc(*operands)
+    others = [each for each in said if each.filename != __file__]
+    for each in others:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno, source=each.source)
+    return found, len(others) < len(said)
 
 
 def _of_boost(name: str, type_of: Anything, pointer_of: Anything) -> list[int]:

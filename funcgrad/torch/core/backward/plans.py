@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import funcgrad as fg
+from funcgrad.api.calling.recent import forget_oldest
 from funcgrad.extend import Aval, Tracer, call_program
 from funcgrad.torch.core.backward.history import Node, Op
 from funcgrad.torch.core.operand import Operand
@@ -167,8 +168,7 @@ MOST_PLANS = 2048
 
 def make_room(op: Op) -> None:
     """Forget the oldest plan of an operation that has too many."""
-    if len(op.plans) >= MOST_PLANS:
-        op.plans.pop(next(iter(op.plans)), None)
+    forget_oldest(op.plans, MOST_PLANS - 1)
 
 
 def built_plan(

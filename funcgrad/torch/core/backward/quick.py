@@ -40,9 +40,10 @@ def quick_backward(root: Tensor, keep: bool) -> bool:
     if one is None:
         if dtype.kind != "f":
             return False
-        one = _ONES[value.shape, dtype] = np.ones(value.shape, dtype)[()]
+        one = np.ones(value.shape, dtype)[()]
         if value.shape:
             one.flags.writeable = False
+        _ONES[value.shape, dtype] = one
     token = quiet.enter()
     try:
         for leaf, g in sent_back(nodes, node, one, keep).items():

@@ -7,6 +7,7 @@ A parametrised attribute becomes a property of a class made for the module, whic
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -30,8 +31,8 @@ __all__ = [
 ]
 
 
-class _Cache:
-    """The values computed inside of `cached`, and how many of these are open."""
+class _Cache(threading.local):
+    """The values computed inside of `cached`, and how many of these are open in this thread."""
 
     depth = 0
     values: dict[tuple[int, str], Any]
