@@ -153,6 +153,11 @@ SEVERAL: dict[str, Function] = {
     "of an array": lambda x: math.fsum(x * X) + math.prod(x * X[1:]) + math.dist(x * X, X),
     "copysign": lambda x: math.copysign(x, -2.0),
     "fmod": lambda x: math.fmod(x, 0.4),
+    "modf": lambda x: math.modf(3.0 * x)[0] * x,
+    "frexp": lambda x: math.frexp(3.0 * x)[0] * x,
+    "ldexp": lambda x: math.ldexp(x, 3) * x,
+    "complex": lambda x: abs(complex(x, x**2)) + complex(2.0, imag=x).imag + complex(real=x, imag=1).real,
+    "str": lambda x: x**2 if str(x) and "x is " + str([x]) else x,
     "of an element": lambda x: math.exp(np.array([x, 2.0 * x])[1]),
 }
 

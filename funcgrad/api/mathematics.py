@@ -110,7 +110,8 @@ def by_function(module: object, same: str, others: dict[str, Function]) -> dict[
 
 REAL = by_function(
     math,
-    "exp exp2 expm1 log1p log2 log10 sqrt cbrt sin cos tan sinh cosh tanh degrees radians copysign fmod fabs",
+    "exp exp2 expm1 log1p log2 log10 sqrt cbrt sin cos tan sinh cosh tanh degrees radians copysign fmod fabs "
+    "frexp ldexp modf",
     {
         "acos": np.arccos,
         "acosh": np.arccosh,
@@ -137,7 +138,7 @@ REAL = by_function(
 
 QUESTIONS = by_function(
     math,
-    "ldexp isnan isinf isfinite nextafter",
+    "isnan isinf isfinite nextafter",
     {"floor": whole(np.floor), "ceil": whole(np.ceil), "trunc": whole(np.trunc), "gcd": common_divisor},
 )
 """What plain code has Python's own answer, by the value."""

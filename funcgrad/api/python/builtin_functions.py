@@ -279,9 +279,16 @@ def as_float(x: ArrayLike = 0.0) -> Number:
     return x if x.aval.dtype == np.float64 else x.astype(np.float64)
 
 
+def as_complex(real: ArrayLike = 0, imag: ArrayLike = None) -> Number:
+    """``complex``, of a number or of two parts, which keeps what is traced."""
+    if not is_undecided(real) and not is_undecided(imag):
+        return builtins.complex(real) if imag is None else builtins.complex(real, imag)
+    return real + (0j if imag is None else 1j * imag)
+
+
 def as_text(*args: Anything, **kwargs: Anything) -> str:
-    """``str``, which a traced value has none of."""
-    if args and is_undecided(args[0]):
+    """``str``: a text for people to read, which whole numbers have none of, as they become parts of names."""
+    if args and is_undecided(args[0]) and is_number(args[0]) and args[0].aval.dtype.kind in "iu":
         raise ConcretizationError(
             f"str() needs the value of a traced {args[0].aval}, and no value exists under jit",
             source=here(),
@@ -362,6 +369,7 @@ BUILTINS: dict[Any, Any] = {
     builtins.len: length_of,
     builtins.int: rounded_down,
     builtins.float: as_float,
+    builtins.complex: as_complex,
     builtins.bool: truth,
     builtins.all: every,
     builtins.any: some,

@@ -122,13 +122,20 @@ def handing_over(function: FunctionType) -> Function:
     return calling
 
 
+def complex_of(real: Number = 0, imag: Number = None) -> Number:
+    """``complex`` of two parts, of which one is traced; of one number it is a conversion."""
+    if imag is not None and Tracer in (type(real), type(imag)):
+        return real + 1j * imag
+    return complex(real) if imag is None else complex(real, imag)
+
+
 def keeping(kind: type) -> Function:
     """A type of numbers called as a conversion, which keeps what is traced: ``float``, ``np.float64``."""
     dtype = np.dtype(kind)
 
     def convert(x: Number = 0, *others: Number) -> Number:
-        if kind is complex and others and Tracer in (type(x), type(others[0])):
-            return x + 1j * others[0]
+        if kind is complex and others:
+            return complex_of(x, *others)
         if type(x) is not Tracer or others:
             return kind(x, *others)
         found = x if x.aval.dtype == dtype and not x.aval.weak else cast(x, dtype)
@@ -150,7 +157,7 @@ def enumerated(x: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
         yield index, given[index]
 
 
-CLASSES: dict[Any, Any] = {type: plain_type, np.ndenumerate: enumerated}
+CLASSES: dict[Any, Any] = {type: plain_type, np.ndenumerate: enumerated, complex: complex_of}
 """What is called instead of classes."""
 
 
