@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad.compile.export.library import NJIT, THREADED, decorator, needed
 from funcgrad.compile.export.mathematics import by_numpy
+from funcgrad.compile.export.side_by_side import side_by_side
 from funcgrad.compile.export.special_functions import special_definitions
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
@@ -159,8 +160,8 @@ def module_text(
     if opened:
         inner = f"{door.name}_of_numbers"
     converters = sorted({converter(x.aval) for x in leaves if x.aval.shape}) if engine == "numba" else []
-    function = function_lines(door, inner, leaves, body, engine)
-    text = "\n".join(function)
+    function, pairs = side_by_side(function_lines(door, inner, leaves, body, engine))
+    text = "\n\n\n".join([*pairs, "\n".join(function)])
     parts = [f'"""{door.sentences[0]}\n\n' + "\n".join(door.sentences[1:]) + '\n"""']
     if engine == "numpy":
         text = "\n".join([*function[:2], *[by_numpy(line) for line in function[2:]]])
