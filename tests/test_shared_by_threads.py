@@ -206,6 +206,22 @@ def test_a_program_becomes_source_in_the_middle_of_another_threads_first_run() -
             break
 
 
+def test_a_hot_call_while_other_threads_call_with_another_structure() -> None:
+    double = fg.jit(lambda x: {"twice": 2.0 * x["x"]})
+    for _ in range(3):
+        double({"x": X})
+    native = double._straight
+    assert native is not None
+    values = itertools.cycle([None, native])
+
+    def step_in() -> None:
+        double._straight = next(values)
+
+    for _ in range(2):
+        np.testing.assert_array_equal(stepped_into(lambda: double({"x": X}), step_in)["twice"], 2.0 * X)
+        step_in()
+
+
 def test_rewritten_code_is_known_as_such_before_it_is_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def f(x: Any) -> Any:
         return x if x > 0 else -x

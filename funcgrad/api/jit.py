@@ -169,10 +169,12 @@ class JittedFunction(TransformedFunction[P, R]):
             out: R = direct(*args)
             if out is not NotImplemented:
                 return out
-        elif self._straight is not None:
-            out = self._straight(args, kwargs)
-            if out is not NotImplemented:
-                return out
+        else:
+            straight = self._straight  # another thread may set it anew
+            if straight is not None:
+                out = straight(args, kwargs)
+                if out is not NotImplemented:
+                    return out
         while True:
             try:
                 result: R = self._call(args, kwargs)
