@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-from funcgrad.transforms.control.keeping import Network
+from funcgrad.transforms.control.keeping import SINK, SOURCE, Network
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_cut_is_the_least_of_all(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    nodes: list[Any] = ["source", *range(5), "sink"]
+    nodes = [SOURCE, *range(5), SINK]
     edges = {(a, b): int(rng.integers(1, 9)) for a in nodes for b in nodes if a != b and rng.random() < 0.5}
     network = Network()
     for (a, b), capacity in edges.items():
         network.edge(a, b, capacity)
 
-    def cost(side: set[Any]) -> int:
+    def cost(side: set[int]) -> int:
         return sum(capacity for (a, b), capacity in edges.items() if a in side and b not in side)
 
-    sides = [{"source", *[k for k in range(5) if flags[k]]} for flags in product([False, True], repeat=5)]
+    sides = [{SOURCE, *[k for k in range(5) if flags[k]]} for flags in product([False, True], repeat=5)]
     assert cost(network.source_side()) == min(map(cost, sides))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,7 @@ def distinct(x: Tracer) -> Tracer:
     return made
 
 
+@lru_cache(maxsize=256)
 def pictured(shape: Shape, strides: tuple[int, ...] | None = None) -> Picture:
     """An array of one byte that is made to look as if it lay in some way, and is never read."""
     if strides is None:
@@ -219,15 +220,27 @@ def through(lens: Primitive, layout: Layout, shape: Shape) -> Layout:
     """How the part lies that a lens reads out of an array."""
     if layout is UNKNOWN or 0 in shape:
         return layout
-    picture = picture_of(layout, shape)
     if isinstance(lens, Reshape):
         seen = can_see(layout, shape, lens.shape)
-        return summarised(np.reshape(picture, lens.shape, copy=False)) if seen else ROWS
-    return summarised(lens.evaluate(picture))
+        return summarised(np.reshape(picture_of(layout, shape), lens.shape, copy=False)) if seen else ROWS
+    return through_lens(lens, shape, None if isinstance(layout, str) else layout.strides)
+
+
+@lru_cache(maxsize=256)
+def through_lens(lens: Primitive, shape: Shape, strides: tuple[int, ...] | None) -> Layout:
+    """How the part lies that a lens reads out of an array with these strides, in rows for None."""
+    return summarised(lens.evaluate(pictured(shape, strides)))
 
 
 def combined(pictures: Sequence[Picture]) -> Layout:
-    """How NumPy lays out the result of an operation on elements: its iterator makes one, and says."""
+    """How NumPy lays out the result of an operation on elements."""
+    return combined_strides(tuple([(x.shape, x.strides) for x in pictures]))
+
+
+@lru_cache(maxsize=256)
+def combined_strides(operands: tuple[tuple[Shape, tuple[int, ...]], ...]) -> Layout:
+    """The same, of the operands' shapes and strides: NumPy's iterator makes a result, and says."""
+    pictures = [pictured(*operand) for operand in operands]
     flags: Any = [*[["readonly"]] * len(pictures), ["writeonly", "allocate"]]
     with np.nditer(
         [*pictures, None],

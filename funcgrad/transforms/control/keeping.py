@@ -88,7 +88,7 @@ def kept_values(
     seen: set[int] = set()
     stack = [index for index in needed if index not in free]
     for index in dict.fromkeys(stack):
-        network.edge("source", (index, "value"), FOREVER)
+        network.edge(SOURCE, value_node(index), FOREVER)
     while stack:
         index = stack.pop()
         if index in seen:
@@ -98,37 +98,37 @@ def kept_values(
             return {index for index in needed if index not in free}
         keeping = 0 if index in stored else keeping_cost(recorder.avals[index], price)
         if index in given or type(recorder.steps[index]) not in (tuple, int):
-            network.edge((index, "value"), "sink", keeping)
+            network.edge(value_node(index), SINK, keeping)
             continue
         step: Any = recorder.steps[index]
         first = index - step if type(step) is int else index
-        maker = (first, "maker")
-        network.edge((index, "value"), maker, keeping)
+        maker = maker_node(first)
+        network.edge(value_node(index), maker, keeping)
         primitive, *operands = recorder.steps[first]
-        if not network.has(maker, "sink"):
+        if not network.has(maker, SINK):
             inputs = [recorder.avals[i] for i in operands]
             outputs = primitive.inferred(tuple(inputs))
             results = outputs if primitive.multiple else (outputs,)
-            network.edge(maker, "sink", operations_of(primitive, inputs, results))
+            network.edge(maker, SINK, operations_of(primitive, inputs, results))
             for i in operands:
                 if i not in free:
-                    network.edge(maker, (i, "value"), FOREVER)
+                    network.edge(maker, value_node(i), FOREVER)
         stack += [i for i in operands if i not in free]
     reached = network.source_side()
     return {
         index
         for index in seen
-        if (index, "value") in reached and not is_computed(recorder, index, reached, given)
+        if value_node(index) in reached and not is_computed(recorder, index, reached, given)
     }
 
 
-def is_computed(recorder: Recorder, index: int, reached: set[Any], given: Collection[int]) -> bool:
+def is_computed(recorder: Recorder, index: int, reached: set[int], given: Collection[int]) -> bool:
     """Whether a value that is there on the way back is computed again."""
     step = recorder.steps[index]
     if index in given or type(step) not in (tuple, int):
         return False
     first = index - step if type(step) is int else index
-    return (first, "maker") in reached
+    return maker_node(first) in reached
 
 
 def keeping_cost(a: Aval, price: int = KEEPING) -> int:
@@ -139,27 +139,40 @@ def keeping_cost(a: Aval, price: int = KEEPING) -> int:
     return max(price * a.nbytes // 8, 2 * a.size, 2)
 
 
+SOURCE, SINK = -1, -2
+
+
+def value_node(index: int) -> int:
+    """The node of a value."""
+    return 2 * index
+
+
+def maker_node(index: int) -> int:
+    """The node of the equation whose first result is at an index."""
+    return 2 * index + 1
+
+
 class Network:
     """Capacities between nodes, and the cut that separates source and sink at least cost."""
 
     def __init__(self) -> None:
-        self._left: dict[Any, dict[Any, int]] = {"source": {}, "sink": {}}
+        self._left: dict[int, dict[int, int]] = {SOURCE: {}, SINK: {}}
 
-    def edge(self, start: object, end: object, capacity: int) -> None:
+    def edge(self, start: int, end: int, capacity: int) -> None:
         """Let something flow from one node to another."""
         forward = self._left.setdefault(start, {})
         forward[end] = forward.get(end, 0) + capacity
         self._left.setdefault(end, {}).setdefault(start, 0)
 
-    def has(self, start: object, end: object) -> bool:
+    def has(self, start: int, end: int) -> bool:
         """Whether there is such an edge."""
         return end in self._left.get(start, ())
 
-    def source_side(self) -> set[Any]:
+    def source_side(self) -> set[int]:
         """The nodes on the source's side of a minimum cut: the smallest such set (Dinic, 1970)."""
         while True:
             levels = self._levels()
-            if "sink" not in levels:
+            if SINK not in levels:
                 return set(levels)
             arcs = {node: list(self._left[node]) for node in levels}
             while path := self._path(levels, arcs):
@@ -168,10 +181,10 @@ class Network:
                     self._left[a][b] -= flow
                     self._left[b][a] += flow
 
-    def _levels(self) -> dict[Any, int]:
+    def _levels(self) -> dict[int, int]:
         """How far from the source each node is that can be reached from it."""
-        levels: dict[Any, int] = {"source": 0}
-        waiting: deque[Any] = deque(["source"])
+        levels: dict[int, int] = {SOURCE: 0}
+        waiting: deque[int] = deque([SOURCE])
         while waiting:
             node = waiting.popleft()
             for other, capacity in self._left[node].items():
@@ -180,12 +193,12 @@ class Network:
                     waiting.append(other)
         return levels
 
-    def _path(self, levels: Mapping[Any, int], arcs: Mapping[Any, list[Any]]) -> list[Any]:
+    def _path(self, levels: Mapping[int, int], arcs: Mapping[Any, list[int]]) -> list[int]:
         """A way to the sink, one level at a time, or nothing; `arcs` lose what leads nowhere."""
-        path: list[Any] = ["source"]
+        path: list[int] = [SOURCE]
         while path:
             node = path[-1]
-            if node == "sink":
+            if node == SINK:
                 return path
             open_arcs = arcs[node]
             while open_arcs:

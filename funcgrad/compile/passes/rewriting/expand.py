@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from funcgrad.compile.passes.rewriting.fixed_places import rewrite_fixed_places
 from funcgrad.compile.passes.rewriting.hoisting import rewrite_products
 from funcgrad.compile.passes.rewriting.uses import count_reads
-from funcgrad.ir.avals import Aval
+from funcgrad.ir.avals import Aval, Shape
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.indexing import Scatter
 from funcgrad.ops.arrays.slicing import AddToSlice, Pad, Slice
@@ -299,20 +300,42 @@ def part_of_product(primitive: AnyPrimitive, pad: Pad, other: Atom) -> tuple[Any
 def rewrite_contraction(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
     """A small contraction is the sum of products over one common shape, and so is one without a sum."""
     x, y = equation.inputs
-    labels = equation.primitive.labels
-    sizes = dict(zip((*labels.x, *labels.y), (*x.aval.shape, *y.aval.shape), strict=True))
+    if x.aval.dtype.kind not in "fciu":
+        return None
+    found = as_loops(equation.primitive, x.aval.shape, y.aval.shape)
+    if found is None:
+        return None
+    spread_x, spread_y, reduced = found
+    for primitive in spread_x:
+        x = rewriter(primitive, x)
+    for primitive in spread_y:
+        y = rewriter(primitive, y)
+    factors = ordered(equation.primitive, x, y)
+    product = rewriter(product_of(equation.primitive), *factors)
+    return [product if reduced is None else rewriter(reduced, product)]
+
+
+class Loops(NamedTuple):
+    """A contraction as a product over one shape: how each factor is spread over it, and what is summed."""
+
+    x: tuple[AnyPrimitive, ...]
+    y: tuple[AnyPrimitive, ...]
+    reduced: AnyPrimitive | None
+
+
+@lru_cache(maxsize=1024)
+def as_loops(primitive: AnyPrimitive, x: Shape, y: Shape) -> Loops | None:
+    """A contraction of factors of these shapes as loops; None where BLAS is quicker."""
+    labels = primitive.labels
+    sizes = dict(zip((*labels.x, *labels.y), (*x, *y), strict=True))
     summed = [a for a in labels.x if a in labels.y and a not in labels.out]
     every = (*labels.out, *summed)
-    if x.aval.dtype.kind not in "fciu" or (summed and not is_small(labels, sizes)):
+    if summed and not is_small(labels, sizes):
         return None
     shape = tuple([sizes[a] for a in every])
-    first, second = (
-        spread_operand(rewriter, operand, names, every, shape)
-        for operand, names in ((x, labels.x), (y, labels.y))
-    )
-    product = rewriter(product_of(equation.primitive), *ordered(equation.primitive, first, second))
     axes = tuple(range(len(labels.out), len(every)))
-    return [rewriter(ReduceSum(axes), product) if axes else product]
+    spread_x, spread_y = (spread_over(names, every, shape) for names in (labels.x, labels.y))
+    return Loops(spread_x, spread_y, ReduceSum(axes) if axes else None)
 
 
 def is_small(labels: Anything, sizes: dict[str, int]) -> bool:
@@ -327,15 +350,13 @@ def is_small(labels: Anything, sizes: dict[str, int]) -> bool:
     return each <= SMALL_PRODUCT
 
 
-def spread_operand(
-    rewriter: Rewriter, operand: Atom, names: Sequence[str], every: Sequence[str], shape: tuple[int, ...]
-) -> Var:
-    """An operand over the common shape of a contraction."""
+def spread_over(
+    names: Sequence[str], every: Sequence[str], shape: tuple[int, ...]
+) -> tuple[AnyPrimitive, ...]:
+    """What spreads an operand over the common shape of a contraction."""
     order = tuple(sorted(range(len(names)), key=lambda k: every.index(names[k])))
-    if order != tuple(range(len(names))):
-        operand = rewriter(Permute(order), operand)
-    axes = tuple([every.index(names[k]) for k in order])
-    return rewriter(Broadcast(shape, axes), operand)
+    turned = () if order == tuple(range(len(names))) else (Permute(order),)
+    return *turned, Broadcast(shape, tuple([every.index(names[k]) for k in order]))
 
 
 def product_of(primitive: object) -> AnyPrimitive:
@@ -343,7 +364,7 @@ def product_of(primitive: object) -> AnyPrimitive:
     return strong_zero_mul if isinstance(primitive, StrongZeroDot) else mul
 
 
-def ordered(primitive: AnyPrimitive, x: Var, y: Var) -> tuple[Var, Var]:
+def ordered(primitive: AnyPrimitive, x: Atom, y: Atom) -> tuple[Atom, Atom]:
     """The factors; those with strong zeros come first."""
     return (y, x) if isinstance(primitive, StrongZeroDot) and primitive.strong == 1 else (x, y)
 
