@@ -289,8 +289,8 @@ def calls_of_threads(f: Function, *args: Any) -> int:
     return kernel.source.count("parallel(")
 
 
-def test_short_loops_between_products_that_threads_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers do not fall asleep before the next product, and read what they have made."""
+def test_short_loops_after_products_that_threads_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads are awake, and read what they have made."""
 
     def f(a: Any, b: Any) -> Any:
         c = a @ b
@@ -298,10 +298,11 @@ def test_short_loops_between_products_that_threads_share(monkeypatch: pytest.Mon
 
     a, b = wave(65, 33), wave(33, 29)
     monkeypatch.setattr(dividing, "SHORTEST", 1.0)
+    monkeypatch.setattr(dividing, "SHORTEST_AFTER", 1.0)
     assert calls_of_threads(f, a, b) == 2
-    monkeypatch.setattr(dividing, "SHORTEST_BETWEEN", 0.0)
+    monkeypatch.setattr(dividing, "SHORTEST_AFTER", 0.0)
     assert calls_of_threads(f, a, b) == 3
-    assert calls_of_threads(lambda a, b: np.sum((a @ b) ** 2), a, b) == 1
+    assert calls_of_threads(lambda a, b: np.tanh(a) @ b, a, b) == 1
     assert_shared(f, a, b)
 
 

@@ -54,8 +54,7 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     """A loop of a known number of trips over the first axis of arrays."""
     scan: Scan = equation.primitive
     step, local = scan.step, scheduler.local
-    parts = step.parts(equation.inputs)
-    carry_outs, y_outs = step.results(equation.outputs)
+    parts, (carry_outs, y_outs) = step.parts(equation.inputs), step.results(equation.outputs)
     turn = local.fresh("t")
     t = local.fresh("row") if scan.reverse else turn
     body = prepared(local, step.program, [None] * (step.n_carry + step.n_xs) + list(parts.consts))
@@ -73,6 +72,9 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
     carry.results(scheduler, held, carry_results)
     held.finish()
     kept, limits = kept_by_trips(body, step.n_carry), limits_of(scheduler, carry, counters)
+    flops = flops_of(held.scheduler.steps)
+    known = [(given, a.aval) for given, a in zip(consts, parts.consts, strict=True)]
+    trips = None if kept is None else Trips(carry, kept, held, known, stacks, made, scan.length, flops)
 
     def emit(writer: Writer) -> None:
         carry.begin(writer)
@@ -82,12 +84,8 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
         carry.end(writer)
 
     def emit_trips(writer: Writer) -> None:
-        flops = flops_of(held.scheduler.steps)
-        if kept is not None:
-            known = list(zip(consts, [a.aval for a in parts.consts], strict=True))
-            trips = Trips(carry, kept, held, known, stacks, made, scan.length, flops)
-            if write_shared(writer, trips, own_step(scheduler, position), turn, t if scan.reverse else ""):
-                return
+        if trips is not None and write_shared(writer, trips, own, turn, t if scan.reverse else ""):
+            return
         with counted_loop(writer, turn, scan.length, flops):
             if scan.reverse:
                 writer.line(f"{t} = {local.symbol(scan.length)} - 1 - {turn}")
@@ -96,7 +94,9 @@ def lower_scan(scheduler: Scheduler, equation: Equation) -> None:
 
     views = [*carry.views(), *stacks, *limits.views]
     position = special_of(scheduler, "scan", emit, [held], views, carry.names(), rows)
-    own_step(scheduler, position).flops *= max(scan.length, 1)
+    own = own_step(scheduler, position)
+    own.shares = trips is not None and trips.are_worth_sharing()
+    own.flops *= max(scan.length, 1)
     carry.define(scheduler, carry_outs, position)
     for v, stack in zip(y_outs, stacks, strict=True):
         scheduler.define_view(v, stack, position)

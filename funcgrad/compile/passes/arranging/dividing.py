@@ -45,11 +45,11 @@ NAMES_OF_CHUNKS = ("begin", "end", "chunk", "first", "last", "block", "stop", "r
 SHORTEST = 5e-5
 """Seconds of work, by rule of thumb, from which threads are worth their while."""
 
-SHORTEST_BETWEEN = 2e-5
-"""The same between two steps that threads share: they are awake, and each has what it made in its cache.
+SHORTEST_AFTER = 5e-6
+"""The same after a step that threads share: they are awake, and each has what it made in its cache.
 
-If the caller does it alone it reads half from another's cache, who reads half of the result from it,
-and where that is slow is asleep by then.
+If the caller does it alone it reads half from another's cache, who has to ask for these lines when it writes
+them in the next call, and may be asleep before the next step.
 """
 
 FLOPS_PER_SECOND, BYTES_PER_SECOND = 4e9, 1e10
@@ -107,12 +107,17 @@ def shared_steps(
 
 
 def long_steps(steps: Sequence[Step]) -> list[int]:
-    """Where steps are that are worth their while for threads: alone, or between two that threads share."""
-    nests = {k: step for k, step in enumerate(steps) if not isinstance(step, Special)}
-    long = [k for k, step in nests.items() if is_long(step, SHORTEST)]
-    shared = {*long, *[k for k, step in enumerate(steps) if isinstance(step, Special) and step.shares]}
-    between = [k for k in nests if k not in shared and {k - 1, k + 1} <= shared]
-    return [*long, *[k for k in between if is_long(nests[k], SHORTEST_BETWEEN)]]
+    """Where steps are that are worth their while for threads: alone, or after one that threads share."""
+    found: list[int] = []
+    awake = False
+    for k, step in enumerate(steps):
+        if isinstance(step, Special):
+            awake = step.shares
+            continue
+        awake = is_long(step, min(SHORTEST, SHORTEST_AFTER) if awake else SHORTEST)
+        if awake:
+            found.append(k)
+    return found
 
 
 def dtypes_of(steps: Sequence[Step | Shared]) -> dict[str, np.dtype]:
