@@ -445,3 +445,16 @@ def counting(function: Any, name: str, counted: Counter[str]) -> Any:
         return function(*args)
 
     return called
+
+
+def test_empty_arrays_change_places_with_others() -> None:
+    """Nothing is written into them: their memory is named where they change places alone."""
+
+    def step(carry: Any, x: Any) -> Any:
+        one, other = carry
+        return (np.concatenate([other, other]), one * x), x
+
+    run = fg.jit(lambda carry, xs: lax.scan(step, carry, xs))
+    (one, other), ys = run((np.zeros(0), np.zeros(0)), np.arange(3.0))
+    assert one.shape == other.shape == (0,)
+    np.testing.assert_array_equal(ys, np.arange(3.0))

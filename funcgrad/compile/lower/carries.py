@@ -161,9 +161,9 @@ class Carry:
                 write_copy(writer, final, given)
 
     def views(self) -> list[View]:
-        """The memory of the arrays."""
+        """The memory of the arrays, that of empty ones too, which no statement of a trip names."""
         copied = [view for pair in self.copies for view in pair]
-        return [x for x in (*self.given, *self.finals) if isinstance(x, View)] + copied
+        return [x for x in (*self.given, *self.finals, *self.beside.values()) if isinstance(x, View)] + copied
 
     def names(self) -> list[str]:
         """The locals it starts with."""

@@ -197,7 +197,7 @@ def heading(
 ) -> list[str]:
     """The first lines of the function: symbols and memory by name."""
     text = "\n".join(body)
-    used = set(re.findall(r"\b[A-Za-z_]\w*(?=[\[,)])", text))
+    used = set(re.findall(r"\b[A-Za-z_]\w*(?=[\[,)\n])", text))
     blocks = {block for block, _ in numbers_in_memory.values()}
     lines = [f"def {name}(p, n):"]
     lines += [f"    {symbol} = n[{k}]" for k, symbol in enumerate(local.symbols.values())]
