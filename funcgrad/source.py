@@ -13,12 +13,14 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from sys import _getframe
 from types import CodeType, FrameType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE, packages_taken_in, tracebacks_are_full
+
+T = TypeVar("T")
 
 
 class _Place(NamedTuple):
@@ -264,10 +266,33 @@ def _cell_of(file: str) -> str | None:
 
 
 def _lines_of(file: str, line: int, end_line: int) -> tuple[str, ...]:
-    # Through the module's attributes: doctest and IPython put their own functions there. The check is
-    # Python's own habit before it prints a traceback, for files edited while a notebook is open.
-    linecache.checkcache(file)
-    return tuple(linecache.getlines(file)[line - 1 : end_line])
+    # The check is Python's own habit before it prints a traceback, for files edited while a notebook is open.
+    forget_if_changed(file)
+    return tuple(lines_of_file(file)[line - 1 : end_line])
+
+
+def lines_of_file(file: str) -> list[str]:
+    """The lines of a file as Python's own cache has them; none of a file that is not to be had."""
+    # Through the module's attributes: doctest and IPython put their own functions there.
+    return _steadily(lambda: linecache.getlines(file))
+
+
+def forget_if_changed(file: str) -> None:
+    """Have the lines of a file read again if it has changed since."""
+    _steadily(lambda: linecache.checkcache(file))
+
+
+def _steadily(call: Callable[[], T]) -> T:
+    """What a function of that cache returns: another thread may forget a file between two of its steps."""
+    for _ in range(_MOST_TRIES):
+        try:
+            return call()
+        except KeyError:
+            continue
+    return call()
+
+
+_MOST_TRIES = 20
 
 
 def _carets(text: str, indent: int, place: _Place) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import itertools
+import linecache
 import sys
 import threading
 import warnings
@@ -35,6 +36,7 @@ from funcgrad.ir.evaluate import runner
 from funcgrad.ir.text import remembered
 from funcgrad.numpy import dispatch
 from funcgrad.once import once
+from funcgrad.source import forget_if_changed, lines_of_file
 from funcgrad.torch.autograd import forward_ad
 from funcgrad.torch.distributions import kl
 from funcgrad.torch.nn.utils import parametrize
@@ -419,6 +421,32 @@ def test_divergences_may_be_registered_while_one_is_looked_for() -> None:
     normal = torch.distributions.Normal(0.0, 1.0)
     kl.kl_divergence(normal, normal)
     assert stepped_into(lambda: kl.kl_divergence(normal, normal), kl._FOUND.clear).item() == 0.0
+
+
+# -- source --------------------------------------------------------------------------------------------------
+
+
+def test_lines_of_a_file_that_other_threads_forget_and_read_again() -> None:
+    file = __file__
+    known = linecache.getlines(file)
+    entry = linecache.cache[file]
+    entries: list[Any] = []
+    instructions = itertools.count()
+
+    def step_in() -> None:
+        if next(instructions) % 7:  # else it would never come to an end
+            return
+        if file in linecache.cache:
+            entries.append(linecache.cache.pop(file))
+        else:
+            linecache.cache[file] = entry
+
+    for look in (lambda: lines_of_file(file), lambda: forget_if_changed(file)):
+        for offset in range(7):
+            for _ in range(offset):
+                next(instructions)
+            assert stepped_into(look, step_in) in (known, None)
+    assert entries
 
 
 # -- compiled code -------------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ Owns what the text and the page of a profile share; knows nothing of markup.
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from funcgrad.display.costs import size_words
+from funcgrad.source import lines_of_file
 from funcgrad.types import Anything
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def function_lines(profile: Profile) -> list[FunctionLines]:
 
 def lines_between(file: str, function: str, lines: Sequence[Any]) -> Iterator[Shown]:
     """The lines with their times, and what stands between them and before."""
-    text = linecache.getlines(file)
+    text = lines_of_file(file)
     by_number = {found.line: found for found in lines}
     first, last = min(by_number), max(by_number)
     if last > len(text):  # the file is not to be had, or not the one that ran

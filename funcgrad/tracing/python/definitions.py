@@ -9,13 +9,13 @@ import __future__
 
 import ast
 import dis
-import linecache
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from inspect import CO_NEWLOCALS, CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import Any, NamedTuple
 
+from funcgrad.source import forget_if_changed, lines_of_file
 from funcgrad.syntax import parsed
 
 FUTURES = reduce(
@@ -47,7 +47,7 @@ def definition_of(code: CodeType, original: CodeType | None = None) -> Definitio
     chosen = chosen_among(found, code, original)
     if chosen is None:
         # Loaded again since it was read here, or edited: Python's own cache of lines asks the file only now.
-        linecache.checkcache(code.co_filename)
+        forget_if_changed(code.co_filename)
         found = FILES.definitions(code)
         chosen = chosen_among(found, code, original)
     if chosen is not None:
@@ -80,7 +80,7 @@ class SourceFiles:
     def definitions(self, code: CodeType) -> list[Definition]:
         """The definitions at the code's first line that have its name; raises NoSource without a source."""
         file = code.co_filename
-        text = "".join(linecache.getlines(file))
+        text = "".join(lines_of_file(file))
         known = self._files.get(file)
         if known is None or known[0] != text:
             if not text:
