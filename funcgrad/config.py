@@ -6,9 +6,9 @@ A setting lives in the environment alone: processes that are started from here h
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from threading import Lock
 from typing import Literal
 
 from funcgrad.forks import keep_through_forks
@@ -139,7 +139,7 @@ def packages(*names: str) -> None:
     _set_packages(names)
 
 
-_NAMING = Lock()
+_NAMING = allocate_lock()
 keep_through_forks(_NAMING)
 
 
