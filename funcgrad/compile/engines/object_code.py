@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from funcgrad.types import Foreign
 
 
+LAST = " ; inlined last: "
+"""What stands on the first line of a function that is inlined when loops are vectors; what it calls follows,
+declared."""
+
+
 READY = b"object code of funcgrad\n"
 """What the program says when it can compile."""
 
@@ -79,18 +84,66 @@ def compiled_object(work: Work) -> tuple[bytes, tuple[str, ...]]:
     Raises RuntimeError for what LLVM refuses.
     """
     # What LLVM remembers of types and of metadata goes with their context.
-    module = _linked(work.modules, _llvm().create_context())
+    context = _llvm().create_context()
+    modules, last = _without_last(work.modules)
+    module = _linked(modules, context)
     keep = frozenset(work.exported)
-    for value in (*module.functions, *module.global_variables):
-        if not (value.is_declaration or value.name in keep or value.name.startswith("llvm.")):
-            value.linkage = "internal"
+    _hide(module, keep.union(last.values()))
     _optimise(module, work.loops)
+    if last:
+        _inline_last(module, [_llvm().parse_assembly(text, context) for text in last])
+        _hide(module, keep)
     if work.assembly:
         return _machine().emit_assembly(module).encode(), ()
     code = bytes(_machine().emit_object(module))
     values = (*module.functions, *module.global_variables)
     declared = sorted(value.name for value in values if value.is_declaration)
     return code, tuple(name for name in declared if not name.startswith("llvm."))
+
+
+def _hide(module: Foreign, keep: frozenset[str]) -> None:
+    """Make what a module defines private to it, but for these names."""
+    for value in (*module.functions, *module.global_variables):
+        if not (value.is_declaration or value.name in keep or value.name.startswith("llvm.")):
+            value.linkage = "internal"
+
+
+def _without_last(modules: Sequence[str | bytes]) -> tuple[list[str | bytes], dict[str, str]]:
+    """The modules with what is to be inlined last declared alone, and each of that with what it calls.
+
+    A loop with a call of a function that has variants for vectors becomes one of vectors, and is not if that
+    function has been inlined before.
+    """
+    last: dict[str, str] = {}
+    return [_declaring_last(text, last) if isinstance(text, str) else text for text in modules], last
+
+
+def _declaring_last(text: str, last: dict[str, str]) -> str:
+    """A module that declares what is to be inlined last, which is added to what there is of that."""
+    while LAST in text:
+        before, _, after = text.partition(LAST)
+        start = before.rindex("\ndefine ") + 1
+        head, (called, _, rest) = before[start:], after.partition("\n")
+        body, _, rest = rest.partition("\n}")
+        signature = head.removeprefix("define linkonce_odr ").removesuffix(" {").replace(" noinline", "")
+        text = f"{before[:start]}declare {signature}{rest}"
+        whole = f"{called}\n{head.replace(' noinline', ' alwaysinline')}\n{body}\n}}"
+        last[whole] = called.partition("@")[2].partition("(")[0]
+    return text
+
+
+def _inline_last(module: Foreign, modules: Sequence[Foreign]) -> None:
+    """Inline functions that the optimised module has only had the declarations of."""
+    llvm = _llvm()
+    for each in modules:
+        each.triple, each.data_layout = module.triple, module.data_layout
+        module.link_in(each)
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_always_inliner_pass()
+    try:
+        manager.run(module, llvm.create_pass_builder(_machine(), llvm.create_pipeline_tuning_options()))
+    finally:
+        _give_back(manager)
 
 
 def _linked(modules: Sequence[str | bytes], context: Foreign) -> Foreign:

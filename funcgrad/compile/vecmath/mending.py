@@ -3,7 +3,8 @@
 LLVM vectorises a loop with a call only if it knows the function for vectors. So the call, which is made for
 every element, goes to a function that has variants for vectors (clang's `declare simd`, LLVM's "vector
 function ABI"): they look at all elements at once and return the results as they are, unless one of the
-arguments is extreme.
+arguments is extreme. The one for numbers is inlined once loops are vectors: a call would take the registers
+of a loop that stays one of numbers, all of which the caller saves.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
+from funcgrad.compile.engines.object_code import LAST
 from funcgrad.compile.vecmath.body import Body, Value, typed
 from funcgrad.compile.vecmath.formats import Format
 
@@ -101,7 +103,8 @@ def scalar_helper(body: Body, name: str, limit: float, count: int) -> str:
     """The choice for one number."""
     kind = body.format.real
     test = f"%any = fcmp ogt {kind} %size, {body.format.text(limit)}"
-    return choice(name, name, kind, 1, test, count)
+    pointers = ", ptr" * (count + 2)
+    return choice(name, name, kind, 1, test, count, f"{LAST}declare void @{name}.all(i32{pointers})")
 
 
 def vector_helper(body: Body, name: str, limit: float, count: int, lanes: int) -> str:
@@ -114,20 +117,23 @@ def vector_helper(body: Body, name: str, limit: float, count: int, lanes: int) -
     return choice(name, variant(name, lanes), kinds, lanes, test, count)
 
 
-def choice(base: str, name: str, kinds: str, lanes: int, test: str, count: int) -> str:
-    """The results as they are, or mended."""
+def choice(base: str, name: str, kinds: str, lanes: int, test: str, count: int, last: str = "") -> str:
+    """The results as they are, or mended; what is inlined `last` has its memory from the beginning on."""
     values = ["size", "near", *[f"x{j}" for j in range(count)]]
     parameters = ", ".join(f"{kinds} %{value}" for value in values)
-    places = "\n".join(f"  %p{v} = alloca {kinds}\n  store {kinds} %{v}, ptr %p{v}" for v in values)
+    memory = "\n".join(f"  %p{v} = alloca {kinds}" for v in values)
+    stores = "\n".join(f"  store {kinds} %{v}, ptr %p{v}" for v in values)
     pointers = "".join(f", ptr %p{v}" for v in values)
     return f"""
-define linkonce_odr {kinds} @{name}({parameters}) noinline {PURE} {{
+define linkonce_odr {kinds} @{name}({parameters}) noinline {PURE} {{{last}
+{memory if last else ""}
   {test}
   br i1 %any, label %far, label %done
 done:
   ret {kinds} %near
 far:
-{places}
+{"" if last else memory}
+{stores}
   call void @{base}.all(i32 {lanes}{pointers})
   %mended = load {kinds}, ptr %pnear
   ret {kinds} %mended

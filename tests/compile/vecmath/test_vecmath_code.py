@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from funcgrad.compile.engines import build
+from funcgrad.compile.engines.build import FASTMATH, NUMBERS, translate
+from funcgrad.compile.engines.linked_functions import modules_called_by
 from funcgrad.compile.vecmath.registry import FUNCTIONS, function_assembly, function_symbol
 
 x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the registers of x86-64")
@@ -70,7 +73,8 @@ def test_the_assembly_is_valid_and_defines_the_function(name: str, kind: str) ->
 
 
 def test_no_function_of_the_c_library_is_called() -> None:
-    assert not [n for n in FUNCTIONS if re.search(r"declare \S+ @(?!llvm\.)", function_assembly(n, "f64"))]
+    declared = re.compile(r"^declare \S+ @(?!llvm\.)", re.M)
+    assert not [name for name in FUNCTIONS if declared.search(function_assembly(name, "f64"))]
 
 
 def test_no_instruction_has_fast_math_flags() -> None:
@@ -98,3 +102,18 @@ def test_functions_refuse_mixed_types() -> None:
     assert mixed(2.0, 3.0) == 8.0
     with pytest.raises(numba.TypingError):
         mixed(np.float32(2), 3.0)
+
+
+def test_what_mends_numbers_is_inlined_and_what_mends_vectors_called() -> None:
+    head = ["def run(p, n):", "    x = as_f64(p[0])", "    y = as_f64(p[1])", "    a = x[0]"]
+
+    def called(*lines: str) -> set[str]:
+        source = "\n".join([*head, "    for i in range(n[0]):", *[f"        {line}" for line in lines]])
+        modules = list(modules_called_by(translate(source, ["run"], FASTMATH, NUMBERS)))
+        text = build.assembly(source, ["run"], FASTMATH, NUMBERS, modules)
+        return set(re.findall(r'\b(?:callq?|bl)\s+"?(funcgrad\.[\w.]+)', text))
+
+    assert called("a = sin(a) + x[i]", "y[i] = a") == {"funcgrad.mended.sine.double.all"}
+    lanes = {name.rpartition(".")[2] for name in called("y[i] = sin(x[i])")} - {"all"}
+    assert lanes
+    assert all(map(str.isdigit, lanes)), lanes
