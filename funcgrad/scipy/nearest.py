@@ -22,7 +22,6 @@ RANKS = f"statistics that are smooth (ranks and p-values of ranks do not move), 
 TEST = "np for the statistic, and cdf or sf of a distribution of fg.scipy.stats for its probability"
 STATE_SPACE = "fg.scipy.signal.lfilter for discrete time, fg.scipy.integrate.solve_ivp for continuous time"
 RESPONSE = "fg.scipy.signal.freqz, or np.polyval of numerator and denominator at 1j * w"
-WINDOWS = "np.max, np.min or np.sort over np.lib.stride_tricks.sliding_window_view(x, shape)"
 SPLINE = "fg.scipy.interpolate.BSpline(t, c, k), with its derivative, antiderivative and integrate"
 THROUGH = "fg.scipy.interpolate.make_interp_spline, make_smoothing_spline or LSQUnivariateSpline"
 PLANE = "fg.scipy.interpolate.RegularGridInterpolator on grids, RBFInterpolator on scattered points"
@@ -182,7 +181,6 @@ NEAREST: dict[str, Rows] = {
         ("closest_STFT_dual_window check_COLA check_NOLA get_window", VALUES.format("a window")),
     ),
     "ndimage": (
-        ("gaussian_gradient_magnitude", "np.sqrt of the sum of squares of gaussian_filter(x, s, order=...)"),
         (
             "generic_filter generic_filter1d vectorized_filter",
             "np over np.lib.stride_tricks.sliding_window_view(x, shape), or fg.scipy.ndimage.correlate",
@@ -192,12 +190,6 @@ NEAREST: dict[str, Rows] = {
         (
             "fourier_ellipsoid fourier_gaussian fourier_shift fourier_uniform",
             "fg.scipy.fft.fftn, or fg.scipy.ndimage.gaussian_filter, shift or uniform_filter of the image",
-        ),
-        (
-            """black_tophat grey_closing grey_dilation grey_erosion grey_opening maximum_filter
-            maximum_filter1d median_filter minimum_filter minimum_filter1d morphological_gradient
-            morphological_laplace percentile_filter rank_filter white_tophat""",
-            WINDOWS,
         ),
         (
             """center_of_mass extrema histogram labeled_comprehension maximum maximum_position mean

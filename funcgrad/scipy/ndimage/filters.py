@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "correlate1d",
     "gaussian_filter",
     "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
     "gaussian_laplace",
     "laplace",
     "prewitt",
@@ -432,9 +434,49 @@ def gaussian_laplace(
         return scipys("gaussian_laplace")(input, sigma, output, mode, cval, **options)
     x, dtype = image("gaussian_laplace", input, output)
     over = axes_of(axes, len(shape_of(x)))
-    total: Any = None
-    for axis, kind in zip(over, for_each(mode, len(over)), strict=True):
-        orders = [2 if other == axis else 0 for other in over]
-        part = gaussian_filter(x, sigma, orders, None, kind, cval, axes=over, **kwargs)
-        total = part if total is None else total + part
-    return cast(x if total is None else total, dtype)
+    parts = derivatives_along(x, 2, over, over, sigma, mode, cval, kwargs)
+    return cast(sum(parts[1:], parts[0]) if parts else x, dtype)
+
+
+def gaussian_gradient_magnitude(
+    input: ArrayLike,
+    sigma: ArrayLike,
+    output: DTypeLike = None,
+    mode: Option = "reflect",
+    cval: Number = 0.0,
+    *,
+    axes: AxisLike = None,
+    **kwargs: Option,
+) -> Array:
+    """The length of the gradient of a smoothed array; where that is zero its derivative is zero.
+
+    >>> slope = fg.grad(lambda s: fg.scipy.ndimage.gaussian_gradient_magnitude(np.eye(5), s)[1, 2])
+    >>> print(slope(1.0).round(3))
+    -0.38
+    """
+    if not is_traced(input, sigma):
+        options = kwargs if axes is None else kwargs | {"axes": axes}
+        return scipys("gaussian_gradient_magnitude")(input, sigma, output, mode, cval, **options)
+    x, dtype = image("gaussian_gradient_magnitude", input, output)
+    ndim = len(shape_of(x))
+    # As SciPy: all axes are smoothed, whichever the derivatives are along.
+    parts = derivatives_along(x, 1, axes_of(axes, ndim), range(ndim), sigma, mode, cval, kwargs)
+    return cast(np.linalg.norm(np.stack(parts), axis=0) if parts else x, dtype)
+
+
+def derivatives_along(
+    x: Array,
+    order: int,
+    axes: Sequence[int],
+    smoothed: Sequence[int],
+    sigma: ArrayLike,
+    mode: Option,
+    cval: Number,
+    options: dict[str, Option],
+) -> list[Any]:
+    """The derivatives along each of the axes of an array that is smoothed over some."""
+    found = []
+    for axis, kind in zip(axes, for_each(mode, len(axes)), strict=True):
+        orders = [order if other == axis else 0 for other in smoothed]
+        found.append(gaussian_filter(x, sigma, orders, None, kind, cval, axes=tuple(smoothed), **options))
+    return found
