@@ -6,13 +6,11 @@ bytes. Walks the equations and never recurses, except into Programs that are par
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Atom, Literal, Program, Var
 from funcgrad.later import Later
 from funcgrad.types import Array
@@ -33,11 +31,11 @@ def same_program(a: Program, b: Program) -> bool:
     >>> same_program(one, other)
     True
     """
-    if len(a.equations) != len(b.equations) or len(a.captured) != len(b.captured):
+    if [len(part) for part in parts_of(a)] != [len(part) for part in parts_of(b)]:
         return False
     if not all(same_value(x, y) for (_, x), (_, y) in zip(a.captured, b.captured, strict=True)):
         return False
-    return all(x == y for x, y in zip_longest(structure(a), structure(b)))
+    return same_structure(a, b)
 
 
 def program_hash(program: Program) -> int:
@@ -48,27 +46,48 @@ def program_hash(program: Program) -> int:
     return hash((avals, tuple([e.primitive for e in equations]), tuple(numbers)))
 
 
-def structure(program: Program) -> Iterator[tuple[Any, ...]]:
-    """Everything but the captured values, as comparable tuples in which variables are numbers."""
-    numbers: dict[Var, int] = {}
+def parts_of(program: Program) -> tuple[Sequence[Any], ...]:
+    """What a Program consists of."""
+    return program.inputs, program.captured, program.equations, program.outputs
 
-    def number(v: Var) -> tuple[int, Aval]:
-        return numbers.setdefault(v, len(numbers)), v.aval
 
-    def key(atom: Atom) -> tuple[Any, Aval]:
-        return number(atom) if isinstance(atom, Var) else (literal_bytes(atom), atom.aval)
+def same_structure(a: Program, b: Program) -> bool:
+    """Whether two Programs, whose parts are as many, are the same in all but the captured values."""
+    there: dict[Atom, Atom] = {}
+    here: dict[Atom, Atom] = {}
 
-    yield tuple([number(v) for v in program.inputs])
-    yield tuple([number(v) for v, _ in program.captured])
-    for equation in program.equations:
-        # Equal primitives are one object, so comparing parameters is comparing identities.
-        yield equation.primitive, *[key(x) for x in equation.inputs], *[number(v) for v in equation.outputs]
-    yield tuple([key(x) for x in program.outputs])
+    def are_alike(ours: Sequence[Atom], theirs: Sequence[Atom]) -> bool:
+        if len(ours) != len(theirs):
+            return False
+        for x, y in zip(ours, theirs, strict=True):
+            # Equal avals are one object, and so are equal primitives.
+            if x.aval is not y.aval or type(x) is not type(y):
+                return False
+            if type(x) is Literal and type(y) is Literal:
+                if literal_bytes(x) != literal_bytes(y):
+                    return False
+            elif there.setdefault(x, y) is not y or here.setdefault(y, x) is not x:
+                return False
+        return True
+
+    if not are_alike(a.inputs, b.inputs) or not are_alike(
+        [v for v, _ in a.captured], [v for v, _ in b.captured]
+    ):
+        return False
+    for one, other in zip(a.equations, b.equations, strict=True):
+        if one.primitive is not other.primitive or not are_alike(one.inputs, other.inputs):
+            return False
+        if not are_alike(one.outputs, other.outputs):
+            return False
+    return are_alike(a.outputs, b.outputs)
 
 
 def literal_bytes(literal: Literal) -> bytes:
     """The bits of a literal in its own dtype."""
-    return np.asarray(literal.value, literal.aval.dtype).tobytes()
+    value, dtype = literal.value, literal.aval.dtype
+    if isinstance(value, np.generic) and value.dtype is dtype:
+        return value.tobytes()
+    return np.asarray(value, dtype).tobytes()
 
 
 def same_value(x: object, y: object) -> bool:

@@ -14,6 +14,7 @@ import pytest
 import scipy.stats
 
 import funcgrad as fg
+from funcgrad.api.python.guarded.generator_bytes import standing_bytes
 from funcgrad.errors import ConcretizationError, TracedBranchError
 
 N = 60
@@ -298,3 +299,26 @@ def test_a_generator_made_outside_is_refused_under_jit_and_draws_on_without(gene
     assert fg.grad(f)(1.0) != fg.grad(f)(1.0)
     with pytest.raises(ConcretizationError, match="every call would see the numbers of the first"):
         fg.jit(f)(1.0)
+
+
+@pytest.mark.parametrize("generator", [np.random.RandomState(0), random.Random(0), np.random])
+def test_a_normal_number_that_a_generator_has_in_hand_counts_as_drawn(generator: Any) -> None:
+    draw = generator.gauss if isinstance(generator, random.Random) else generator.normal
+    draw(0.0, 1.0)  # the second is made with the first, and no word of the state is used for it
+
+    def f(x: Any) -> Any:
+        return x * draw(0.0, 1.0)
+
+    with pytest.raises(ConcretizationError, match="every call would see the numbers of the first"):
+        fg.jit(f)(1.0)
+
+
+def test_where_generators_stand_is_read_without_their_states() -> None:
+    python, numpys = random.Random(0), np.random.RandomState(0)
+    for generator, draw in ((python, python.random), (numpys, numpys.random_sample)):
+        start = standing_bytes(generator)
+        assert start is not None
+        assert start == standing_bytes(generator)
+        draw()
+        assert start != standing_bytes(generator)
+    assert standing_bytes(np.random.default_rng(0)) is None

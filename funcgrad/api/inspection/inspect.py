@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, overload
 
 from funcgrad import tree
@@ -109,11 +110,16 @@ def inner_function(fun: Function) -> Function:
 
 def leaf_names(name: str, value: object) -> list[str]:
     """A name for each leaf of an argument: its own for an array, with the path for a pytree."""
-    names = []
+    names: list[str] = []
     for path, _ in tree.leaves_with_path(value):
-        text = name + tree.keystr(path)
-        names.append("_".join("".join(c if c.isalnum() else " " for c in text).split()))
+        names.append(joined_words(name + tree.keystr(path) if path else name))
     return names
+
+
+@lru_cache(maxsize=1024)
+def joined_words(text: str) -> str:
+    """Letters and digits of a text, with a line where there are others between them."""
+    return "_".join("".join([c if c.isalnum() else " " for c in text]).split())
 
 
 def eval_shape(fun: Function, *args: object, **kwargs: object) -> Tree:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.api.python.guarded.generator_bytes import standing_bytes
 from funcgrad.tracing.kinds import numpys_random
 from funcgrad.tracing.overwriting import may_write
 from funcgrad.tracing.python.inside import INSIDE
@@ -85,6 +86,9 @@ class Watched:
 
 def place_of(generator: Anything) -> object:
     """Where a generator of random numbers stands."""
+    found = standing_bytes(generator)
+    if found is not None:
+        return found
     if isinstance(generator, random.Random):
         try:
             return generator.getstate()

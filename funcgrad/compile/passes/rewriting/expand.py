@@ -25,6 +25,7 @@ from funcgrad.ops.contraction import DotGeneral, StrongZeroDot
 from funcgrad.ops.elementwise.arithmetic import StrongZeroMul, add, mul, strong_zero_mul
 from funcgrad.ops.elementwise.identity import Departure
 from funcgrad.ops.reducing.labelled import written
+from funcgrad.tracing.primitive import Primitive
 from funcgrad.transforms.control.numbers_apart import Apart
 from funcgrad.transforms.control.scan import Scan
 from funcgrad.transforms.control.updates import has_any
@@ -217,6 +218,7 @@ def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[V
     outer = rewriter.source
     for original in equations:
         equation, inputs, outputs = original, original.inputs, original.outputs
+        rewrite = HOW[type(original.primitive)]
         if not known.keys().isdisjoint(inputs):
             inputs = tuple([known.get(a, a) for a in inputs])  # type: ignore[arg-type]
         rewriter.source = equation.source or outer
@@ -225,18 +227,12 @@ def rewrite_all(rewriter: Rewriter, equations: Sequence[Equation], known: dict[V
             known.update(zip(original.outputs, outputs, strict=True))
         if rewriter.renames or inputs is not equation.inputs or rewriter.source is not equation.source:
             equation = Equation(equation.primitive, inputs, outputs, rewriter.source)
-        results = rewrite(rewriter, equation)
+        results = None if rewrite is None else rewrite(rewriter, equation)
         if results is None:
             rewriter.equations.append(equation)
         else:
             known.update(zip(original.outputs, results, strict=True))
     rewriter.source = outer
-
-
-def rewrite(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
-    """The atoms that take the place of the results of an equation; None where it stays as it is."""
-    found = REWRITES.get(type(equation.primitive), rewrite_expanded)
-    return found(rewriter, equation)
 
 
 def rewrite_expanded(rewriter: Rewriter, equation: Equation) -> Sequence[Atom] | None:
@@ -418,3 +414,18 @@ REWRITES: dict[type, Rewrite] = {
     Pad: rewrite_placed,
     Scan: rewrite_scan,
 }
+
+
+class How(dict[type, Rewrite | None]):
+    """By class what gives the atoms that take the place of an equation's results; None where it stays."""
+
+    def __missing__(self, cls: type[Primitive]) -> Rewrite | None:
+        stays = all(getattr(cls, name) is getattr(Primitive, name) for name in COMPOSED)
+        found = self[cls] = REWRITES.get(cls, None if stays else rewrite_expanded)
+        return found
+
+
+COMPOSED = ("expanded", "expansion", "held_program")
+"""What a class of primitives that are composed of others has of its own."""
+
+HOW = How()
