@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.ir.program import Atom, Literal, Program, Var
+from funcgrad.ir.program import Atom, Literal, Program
 from funcgrad.later import Later
 from funcgrad.types import Array
 

@@ -430,9 +430,11 @@ def without_dead_statements(steps: Sequence[Nest | Special], read: Iterable[str]
         kept: list[Statement] = []
         for statement in reversed(step.body):
             if type(statement) is Let:
-                if statement.name not in used:
-                    continue
-            elif type(statement) is Reduce and type(statement.target) is str and statement.target not in used:
+                if statement.name in used:
+                    kept.append(statement)
+                    used.update(names_read(statement))
+                continue
+            if type(statement) is Reduce and type(statement.target) is str and statement.target not in used:
                 continue
             kept.append(statement)
             used.update(names_read(statement))

@@ -28,36 +28,26 @@ def cast_name(dtype: np.dtype[Any]) -> str:
     return "boolean" if dtype.kind == "b" else dtype_name(dtype)
 
 
-def literal_text(atom: Literal) -> str:
-    """A number as kernels write it, typed where Python's number would have another type."""
+SIMPLE = (0, 0.5, -0.5, 1, -1, 2, -2, np.inf, -np.inf)
+
+
+def simple_text(atom: Literal) -> str:
+    """One of the few numbers that sources spell out, as kernels write it; empty for others."""
     return text_of_number(atom.value.tobytes(), atom.value.dtype, atom.aval.dtype)
 
 
 @lru_cache(maxsize=1024)
 def text_of_number(raw: bytes, given: np.dtype[Any], dtype: np.dtype[Any]) -> str:
-    """The same for the number that these bytes are."""
+    """The same for the number that these bytes are, typed where Python's number would have another type."""
     value = np.frombuffer(raw, given)[0]
     if dtype.kind == "b":
         return str(bool(value))
+    if not np.isnan(value) and value not in SIMPLE:
+        return ""
     text = number_source(value, dtype).replace("np.nan", "NAN").replace("np.inf", "INF")
     if dtype.char in "dD":
         return f"({text})" if text.startswith("-") else text
     return f"{cast_name(dtype)}({text})"
-
-
-SIMPLE = (0, 0.5, -0.5, 1, -1, 2, -2, np.inf, -np.inf)
-
-
-def is_simple(atom: Literal) -> bool:
-    """Whether a number is one of the few that sources spell out."""
-    return is_simple_number(atom.value.tobytes(), atom.value.dtype)
-
-
-@lru_cache(maxsize=1024)
-def is_simple_number(raw: bytes, dtype: np.dtype[Any]) -> bool:
-    """The same for the number that these bytes are."""
-    value = np.frombuffer(raw, dtype)[0]
-    return dtype.kind == "b" or bool(np.isnan(value) or value in SIMPLE)
 
 
 def wrapped(text: str, dtype: np.dtype[Any]) -> str:

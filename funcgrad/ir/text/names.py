@@ -10,7 +10,8 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import count, product
+from functools import cache
+from itertools import chain, count, product
 
 from funcgrad.ir.program import Program, Var
 
@@ -49,14 +50,13 @@ class Names:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
-        self._invented = short_names()
+        self._invented = chain(shortest_names(), chain.from_iterable(map(free_names, count(3))))
 
     def invented(self) -> str:
         """The next short name that is free."""
-        name = next(self._invented)
-        # It is of plain letters, so an identifier.
-        while name in self._taken or name in RESERVED or keyword.iskeyword(name):
-            name = next(self._invented)
+        for name in self._invented:
+            if name not in self._taken:
+                break
         self._taken.add(name)
         return name
 
@@ -83,15 +83,20 @@ class Names:
         return self.distinct(name)
 
 
-def short_names() -> Iterator[str]:
-    """``a, b, ..., z, aa, ab, ...`` without end.
+def free_names(length: int) -> Iterator[str]:
+    """The names of so many plain letters that variables may have, in their order."""
+    every = map("".join, product(_LETTERS, repeat=length))
+    return (name for name in every if name not in RESERVED and not keyword.iskeyword(name))
 
-    >>> names = short_names()
-    >>> [next(names) for _ in range(28)][-5:]
-    ['y', 'z', 'aa', 'ab', 'ac']
+
+@cache
+def shortest_names() -> tuple[str, ...]:
+    """Those of one and of two letters, which most Programs need no more than.
+
+    >>> shortest_names()[22:27]
+    ('x', 'y', 'z', 'aa', 'ab')
     """
-    for length in count(1):
-        yield from map("".join, product(_LETTERS, repeat=length))
+    return *free_names(1), *free_names(2)
 
 
 def variable_names(program: Program, taken: Iterable[str] = ()) -> dict[Var, str]:
@@ -109,9 +114,10 @@ def variable_names(program: Program, taken: Iterable[str] = ()) -> dict[Var, str
         if v not in found:
             found[v] = names.invented()
     for equation in program.equations:
-        for atom in (*equation.inputs, *equation.outputs):
-            if type(atom) is Var and atom not in found:
-                found[atom] = names.invented()
+        for atoms in (equation.inputs, equation.outputs):
+            for atom in atoms:
+                if type(atom) is Var and atom not in found:
+                    found[atom] = names.invented()
     for atom in program.outputs:
         if isinstance(atom, Var) and atom not in found:
             found[atom] = names.invented()

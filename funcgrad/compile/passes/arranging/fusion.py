@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 from funcgrad.compile.emit.loop_order import Loop, loops_over
@@ -23,6 +24,7 @@ from funcgrad.compile.passes.scheduling.nests import (
     Special,
     Statement,
     Store,
+    names_made,
     names_read,
     views_of,
 )
@@ -79,21 +81,39 @@ class Facts:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.views = nest.views()
-        self.loops = loops_over(nest, [v for v, _ in self.views], separate=True) if nest.shape else []
-        self.inner = inner_size(self.loops)
-        filled = {view.buffer for view, _ in nest.fills}
-        self.touched = filled.union([view.buffer for view, _ in self.views])
-        self.written = filled.union([view.buffer for view, is_written in self.views if is_written])
-        self.made: set[str] = set()
-        self.sums: set[str] = set()
-        self.names: set[str] = set()
-        for s in nest.body:
-            self.names.update(names_read(s))
-            if type(s) is Let or type(s) is Place:
-                self.made.add(s.name)
-            elif type(s) is Reduce and type(s.target) is str:
-                self.sums.add(s.target)
-        self.made |= self.sums
+        self.filled = {view.buffer for view, _ in nest.fills}
+        self.touched = self.filled.union([view.buffer for view, _ in self.views])
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """Its loops, the outermost apart."""
+        nest = self.nest
+        return loops_over(nest, [v for v, _ in self.views], separate=True) if nest.shape else []
+
+    @cached_property
+    def inner(self) -> int:
+        """The turns of its inner loops together."""
+        return inner_size(self.loops)
+
+    @cached_property
+    def written(self) -> set[Buffer]:
+        """The memory that it writes."""
+        return self.filled.union([view.buffer for view, is_written in self.views if is_written])
+
+    @cached_property
+    def sums(self) -> set[str]:
+        """The locals that are known at its end."""
+        return {s.target for s in self.nest.body if type(s) is Reduce and type(s.target) is str}
+
+    @cached_property
+    def made(self) -> set[str]:
+        """The locals that it gives a value."""
+        return names_made(self.nest)
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The locals that it reads."""
+        return {name for s in self.nest.body for name in names_read(s)}
 
 
 @final
@@ -102,8 +122,8 @@ class SpecialFacts:
 
     def __init__(self, step: Special) -> None:
         self.step = step
-        self.touched = set(step.buffers)
-        self.written = {view.buffer for view, is_written in step.views() if is_written}
+        self.written = {view.buffer for view in (*step.writes, *step.scratch)}
+        self.touched = self.written.union([view.buffer for view in step.reads])
 
 
 def may_share(shape: Shape) -> bool:
@@ -128,7 +148,7 @@ def joined_steps(steps: Sequence[Nest | Special], own: Container[Buffer]) -> lis
             continue
         run = [first]
         skipped: list[Facts | SpecialFacts] = []
-        if first.loops:
+        if first.nest.shape:
             for _ in range(min(WINDOW, len(pending))):
                 step = pending.pop()
                 if type(step) is Facts and can_join(run, step) and may_pass(step, skipped):
@@ -162,7 +182,7 @@ def closed(run: Sequence[Facts], users: Mapping[Buffer, int], own: Container[Buf
 
 def can_join(run: Sequence[Facts], nest: Facts) -> bool:
     """Whether a nest may share the outermost loop of those before it."""
-    if not nest.loops or max(len(nest.touched), len(run[-1].touched)) > MANY_STREAMS:
+    if not nest.nest.shape or max(len(nest.touched), len(run[-1].touched)) > MANY_STREAMS:
         return False
     # Those before it have loops of one size.
     size = nest.loops[0].size

@@ -159,4 +159,5 @@ class Sums:
 
 def is_whole(atom: Atom) -> bool:
     """Whether it is one whole number of 64 bits."""
-    return not atom.aval.shape and atom.aval.dtype == np.int64
+    aval = atom.aval
+    return not aval.shape and aval.dtype.kind == "i" and aval.dtype == np.int64

@@ -92,13 +92,14 @@ def rewritten(program: Program, sums: Sums) -> Program:
     """A Program of which the `sums` know the inputs."""
     equations: list[Equation] = []
     for e in program.equations:
-        sums.follow((e,))
         if isinstance(e.primitive, Cond):
             equations.append(with_branches(e, sums))
-        elif isinstance(e.primitive, Scan | WhileLoop):
+        elif isinstance(e.primitive, HOLDING):
             equations += with_numbers(e, sums)
         else:
             equations.append(e)
+            if not e.outputs[0].aval.shape:
+                sums.follow((e,))
     if len(equations) == len(program.equations) and all(
         one is other for one, other in zip(equations, program.equations, strict=True)
     ):

@@ -20,7 +20,11 @@ def scalars_first(program: Program) -> Program:
     first: list[Equation] = []
     others: list[Equation] = []
     for equation in program.equations:
-        if is_of_numbers(equation) and late.isdisjoint(equation.inputs):
+        if (
+            not equation.outputs[0].aval.shape
+            and is_of_numbers(equation)
+            and late.isdisjoint(equation.inputs)
+        ):
             first.append(equation)
         else:
             others.append(equation)

@@ -156,7 +156,9 @@ class Nest:
             statement = body[k]
             if type(statement) is Let:
                 self._weight += statement.weight
-            self._streams.update([view.buffer for view in views_of(statement)])
+                self._streams.update([o.view.buffer for o in statement.operands if type(o) is Load])
+            else:
+                self._streams.update([view.buffer for view in views_of(statement)])
         self._weighed = len(body)
 
     @property
@@ -240,7 +242,7 @@ def views_of(statement: Statement) -> list[View]:
 def names_read(statement: Statement) -> list[str]:
     """The locals that a statement reads, those in the indices of what it loads and stores among them."""
     found: list[str] = []
-    for operand in operands_of(statement):
+    for operand in statement.operands if type(statement) is Let else (statement.operand,):
         if type(operand) is not Load:
             found.append(operand)
         elif operand.view.base:

@@ -17,9 +17,8 @@ from funcgrad.compile.emit.symbols import Locals
 from funcgrad.compile.lower.elementwise import (
     address_template,
     call_template,
-    is_simple,
-    literal_text,
     scalar_template,
+    simple_text,
 )
 from funcgrad.compile.passes.scheduling.extents import NOTED
 from funcgrad.compile.passes.scheduling.lowerings import NotLowered, lowering_of
@@ -258,9 +257,7 @@ class Scheduler:
         """The text of a number: the simplest as they are, others as locals, whatever their value."""
         if atom.aval.dtype.char in "egG":
             raise NotLowered(f"a number of {atom.aval.dtype} has no native form")
-        if is_simple(atom):
-            return literal_text(atom)
-        return self.local.number(atom.value, atom.aval.dtype)
+        return simple_text(atom) or self.local.number(atom.value, atom.aval.dtype)
 
     def operand(self, atom: Atom, nest: Nest, moves: tuple[Any, ...] = ()) -> Operand:
         """The atom's element in a nest, after movements; the nest must come no earlier than its bound."""
