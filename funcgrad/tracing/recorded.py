@@ -152,37 +152,41 @@ class Recorded:
                 extra.append(var)
             elif is_literal:
                 atoms[index] = Literal(value, aval)
-            elif index in needed:
+            elif needed[index]:
                 atoms[index] = var = Var(aval)
                 captured.append((var, value))
-        equations = self._equations(atoms, needed)
+        equations = self._equations(atoms, [i for i, is_needed in enumerate(needed) if is_needed])
         heads = tuple([atoms[i] for i in inputs]) + tuple(extra)
         results: tuple[Atom, ...] = tuple([atoms[i] for i in outputs])
         return Program(heads, tuple(captured), equations, results, self.name)
 
-    def _needed(self, inputs: Sequence[int], outputs: Sequence[int]) -> set[int]:
-        given = set(inputs)
-        needed: set[int] = set()
-        stack = list(outputs)
-        while stack:
-            i = stack.pop()
-            if i in given:
-                continue
-            step = self.steps[i]
-            if type(step) is int:
-                i -= step
-                step = self.steps[i]
-            if i not in needed:
-                needed.add(i)
-                if type(step) is tuple:
-                    stack.extend(step[1:])
+    def _needed(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytearray:
+        """For each step whether the outputs need it, with the inputs given; of several results the first."""
+        steps, given = self.steps, set(inputs)
+        used, needed = bytearray(len(steps)), bytearray(len(steps))
+        for i in outputs:
+            used[i] = True
+        for i in range(max(outputs, default=-1), -1, -1):
+            step = steps[i]
+            if used[i] and i not in given:
+                if type(step) is int:
+                    needed[i - step] = True
+                    continue
+                needed[i] = True
+            if needed[i] and type(step) is tuple:
+                if len(step) == 3:
+                    _, j, k = step
+                    used[j] = used[k] = True
+                else:
+                    for j in step[1:]:
+                        used[j] = True
         return needed
 
-    def _equations(self, atoms: dict[int, Any], needed: set[int]) -> tuple[Equation, ...]:
+    def _equations(self, atoms: dict[int, Any], needed: Sequence[int]) -> tuple[Equation, ...]:
         equations = []
         steps, avals, sources = self.steps, self.avals, self.sources
         lines: dict[int, Source | None] = {}
-        for index in sorted(needed):
+        for index in needed:
             step = steps[index]
             if type(step) is not tuple:
                 continue

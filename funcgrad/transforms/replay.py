@@ -102,14 +102,17 @@ class Entered(dict[int, int]):
 
     def __init__(self, recorder: Recorder, steps: Steps, given: Mapping[int, Any]) -> None:
         self._recorder, self._steps, self._given = recorder, steps, given
+        self.as_recorded = True
+        """Whether all that has entered has the types that it was recorded with: so has what is made of it."""
 
     def __missing__(self, i: int) -> int:
-        value = self._given[i]
+        value, aval = self._given[i], self._steps.avals[i]
         if isinstance(value, np.generic):
-            aval = self._steps.avals[i]
             self[i] = made = self._recorder.literal(value, aval.dtype, aval.weak)
         else:
             self[i] = made = self._recorder.index_of(value)
+        if self._recorder.avals[made] is not aval:
+            self.as_recorded = False
         return made
 
 
@@ -121,7 +124,9 @@ def inline_steps(recorder: Recorder, program: Steps, inputs: Sequence[Any]) -> l
     for i in program.live:
         primitive, *operands = program.steps[i]
         step = (primitive, *[at[j] for j in operands])
-        out = primitive.inferred(tuple([avals[j] for j in step[1:]]))
+        out: Any = program.avals[i]
+        if primitive.multiple or not at.as_recorded:
+            out = primitive.inferred(tuple([avals[j] for j in step[1:]]))
         source = program.sources[i] or NOWHERE
         at[i] = index = len(steps)
         if type(out) is Aval:

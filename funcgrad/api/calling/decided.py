@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad.errors import ZeroGradientWarning
 from funcgrad.ir.program import Program
-from funcgrad.ir.steps import as_source
+from funcgrad.ir.steps import as_source, needed_steps
 from funcgrad.source import Source, label_of, user_stacklevel
 from funcgrad.tracing.recorder import Recorder
 from funcgrad.tracing.tracer import MANY_DECISIONS
@@ -47,7 +47,7 @@ def deciding(recorder: Recorder, output: int) -> Source | None:
     recorded with all of its branches is flat in each of them.
     """
     steps = recorder.steps
-    needed = [i for i in sorted(recorder._needed((), [output])) if type(steps[i]) is tuple]
+    needed = needed_steps(steps, [output])
     if any(steps[i][0].severs for i in needed):
         return None
     for i in needed:
