@@ -253,6 +253,22 @@ def test_small_donated_arguments_keep_their_memory(size: int, taken: bool) -> No
     assert np.array_equal(x, np.arange(1.0, size + 1.0)) is not taken
 
 
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+def test_narrow_donated_arguments_are_read_before_they_are_written(dtype: str) -> None:
+    """Few vectors hold all of their elements, so that LLVM may leave no loops."""
+
+    def f(x: Any) -> Any:
+        total = np.cumsum(x).astype(x.dtype)
+        return np.roll(total, 32) + total[::-1]
+
+    x = np.arange(64).astype(dtype) % 5
+    expected = fg.jit(f)(x)
+    given = x.copy()
+    found = fg.jit(f, donate_argnums=0)(given)
+    assert np.shares_memory(found, given)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_what_has_no_native_form_is_left_to_numpy() -> None:
     def mixed(x: Any) -> Any:
         return np.sum(np.abs(np.fft.rfft(np.exp(x), SMALL)) ** 2)
