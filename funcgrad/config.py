@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 
 __all__ = [
     "constructors",

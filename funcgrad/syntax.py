@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import threading
 
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 
 _TURN = threading.Lock()
 keep_through_forks(_TURN)

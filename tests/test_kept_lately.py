@@ -15,8 +15,8 @@ import pytest
 import funcgrad as fg
 from funcgrad.api import jit as jit_module
 from funcgrad.api.calling.calls import TransformCache
-from funcgrad.api.calling.recent import Recent
 from funcgrad.compile.runtime import binaries
+from funcgrad.shared import Recent
 from funcgrad.tracing.python.attributes import names_of_users
 
 

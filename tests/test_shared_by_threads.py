@@ -24,7 +24,6 @@ import funcgrad as fg
 from funcgrad import torch
 from funcgrad.api.calling import again
 from funcgrad.api.calling.calls import CACHE
-from funcgrad.api.calling.recent import forget_oldest
 from funcgrad.api.python.guarded.held import Elements
 from funcgrad.api.python.guarded.kept import held_by
 from funcgrad.api.python.guarded.watched import met
@@ -35,7 +34,7 @@ from funcgrad.distributed.engines.futures import names_in
 from funcgrad.ir.evaluate import runner
 from funcgrad.ir.text import remembered
 from funcgrad.numpy import dispatch
-from funcgrad.once import once
+from funcgrad.shared import forget_oldest, once
 from funcgrad.source import forget_if_changed, lines_of_file
 from funcgrad.torch.autograd import forward_ad
 from funcgrad.torch.distributions import kl

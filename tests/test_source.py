@@ -547,7 +547,7 @@ def test_importing_errors_and_source_loads_nothing_heavy() -> None:
     loaded = [
         "__future__",
         "funcgrad",
-        *[f"funcgrad.{x}" for x in ("collector", "config", "errors", "forks", "later", "source", "types")],
+        *[f"funcgrad.{x}" for x in ("collector", "config", "errors", "later", "shared", "source", "types")],
     ]
     assert output == f"{loaded}\n"
 

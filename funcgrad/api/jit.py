@@ -14,7 +14,6 @@ from funcgrad import tree
 from funcgrad.api.calling.again import is_final, with_packages
 from funcgrad.api.calling.arguments import here
 from funcgrad.api.calling.closed_over import equal_programs, reading_in_place
-from funcgrad.api.calling.recent import Recent
 from funcgrad.api.calling.recorded_kinds import REFS, Recording, without_refs
 from funcgrad.api.calling.specialization import Specialization, begin_with, lie_in_rows
 from funcgrad.api.calling.static_arguments import static_arguments
@@ -45,6 +44,7 @@ from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.presenters import presenter
 from funcgrad.ir.program import Program
 from funcgrad.ir.text.source_text import SourceText
+from funcgrad.shared import Recent
 from funcgrad.tracing.reading import NoPath, Unguarded
 from funcgrad.tracing.recorder import recorder_of
 from funcgrad.tracing.tracer import Tracer

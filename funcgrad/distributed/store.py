@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.distributed.packing import Flat, unpack
 from funcgrad.distributed.worker import Content, Loaded, prepared
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 from funcgrad.types import Anything
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.api.calling.recent import Recent
 from funcgrad.api.jit import JittedFunction, jit
 from funcgrad.distributed.failures import Failure, Rows, failure_of, text_of, version_failure
 from funcgrad.distributed.packing import pack
@@ -21,6 +20,7 @@ from funcgrad.distributed.recipes import Recipe, digest_of, version
 from funcgrad.distributed.sums import Part, ShardTime
 from funcgrad.distributed.thread_limits import limited_threads
 from funcgrad.errors import ArgnumsError, ShapeError
+from funcgrad.shared import Recent
 from funcgrad.types import Array, ArrayLike, Result, Tree
 
 Content = tuple[Any, ...]

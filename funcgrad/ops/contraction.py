@@ -15,7 +15,6 @@ import numpy as np
 
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
-from funcgrad.once import once
 from funcgrad.ops.arrays.structure import (
     Broadcast,
     aval,
@@ -36,6 +35,7 @@ from funcgrad.ops.reducing.labelled import (
     labels_of_axes,
     recipe,
 )
+from funcgrad.shared import once
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, booleans, fixed, integers, normal
 from funcgrad.tracing.tracer import Tracer

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import ref
 
 from funcgrad.errors import NotDifferentiableError, ProgramError
-from funcgrad.forks import keep_through_forks
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Program
+from funcgrad.shared import keep_through_forks
 from funcgrad.tracing.recorder import NOWHERE, Recorder, recorder_of
 from funcgrad.tracing.tracer import Tracer
 from funcgrad.types import Anything, Array, ArrayLike, Arrays

@@ -12,8 +12,8 @@ import numpy as np
 
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.once import once
 from funcgrad.ops.elementwise.arithmetic import mul
+from funcgrad.shared import once
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import Sample, fixed

@@ -15,9 +15,9 @@ import numpy as np
 from funcgrad.errors import NotDifferentiableError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.once import once
 from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.ops.families import aval
+from funcgrad.shared import once
 from funcgrad.tracing.lists import asoperand
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import RULE, Recorder, recorder_of

@@ -13,9 +13,9 @@ from typing import Any
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Literal, Program, Var
 from funcgrad.ir.steps import Steps, as_source, needed_steps, program_of_steps
-from funcgrad.once import once
 from funcgrad.ops.arrays.structure import Broadcast
 from funcgrad.ops.families import Pointwise
+from funcgrad.shared import once
 from funcgrad.tracing.recorder import NOWHERE, Recorder
 from funcgrad.transforms.local_rules import (
     ABSENT,

@@ -18,11 +18,11 @@ from funcgrad.api.calling.handled import behind, require_nothing_lost
 from funcgrad.api.control_flow.loop_notices import MANY_OPERATIONS, notice_loop
 from funcgrad.collector import CollectorPaused
 from funcgrad.errors import FuncgradError
-from funcgrad.forks import keep_through_forks
 from funcgrad.ir.avals import Aval, aval_of
 from funcgrad.ir.evaluate.runner import prefer_fast, prefers_fast
 from funcgrad.ir.program import Program
 from funcgrad.later import Later
+from funcgrad.shared import keep_through_forks
 from funcgrad.source import user_location_of
 from funcgrad.tracing.guarded import ERROR_STATE, refuse_raised_errors
 from funcgrad.tracing.lists import asoperand

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from funcgrad.api.calling.recent import Recent
 from funcgrad.api.calling.transformed import AT_ONCE, TransformedFunction
 from funcgrad.api.njit.kinds import is_compiled, njit_behind, python_function, traced_within
 from funcgrad.api.python.functions import OTHER_KINDS
 from funcgrad.api.python.seen import SEEN_OTHERWISE
 from funcgrad.later import Later
+from funcgrad.shared import Recent
 from funcgrad.tracing.python.inside import INSIDE
 from funcgrad.types import NumbaFunction, Result, Tree
 

@@ -10,8 +10,8 @@ from types import CellType, CodeType, FunctionType
 
 import numpy as np
 
-from funcgrad.api.calling.recent import Recent
 from funcgrad.api.python.unbound import value_in
+from funcgrad.shared import Recent
 from funcgrad.types import Array
 
 MOST_FUNCTIONS = 500

@@ -20,7 +20,7 @@ from funcgrad.compile.engines import object_code
 from funcgrad.compile.engines.compiler_process import CompilerProcess, CompilerProcessError
 from funcgrad.compile.engines.elf import is_elf, undefined_symbols
 from funcgrad.compile.engines.object_code import Work, compiled_object, host_cpu, target, triple
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 from funcgrad.types import Foreign
 
 __all__ = ["CodeError", "Loaded", "compile_ir", "host_cpu", "link_object", "triple"]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from funcgrad.compile.engines.compiler_process import CompilerProcess
 from funcgrad.compile.engines.object_code import Work
 from funcgrad.compile.runtime.cache import current, lookup
-from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
 from funcgrad.processors import available_processors
+from funcgrad.shared import keep_through_forks
 
 if TYPE_CHECKING:
     from funcgrad.compile.engines.llvm import Compiled

@@ -18,9 +18,9 @@ from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.threads import placed
 from funcgrad.compile.runtime.waiting_notices import LARGE_SOURCE, watch_source
 from funcgrad.config import engine_name
-from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
 from funcgrad.processors import available_processors
+from funcgrad.shared import keep_through_forks
 
 # A process that finds its kernels on disk needs no front end.
 choice = Later("funcgrad.compile.engines.choice")

@@ -22,8 +22,8 @@ from funcgrad.compile.runtime.addresses.numpy_functions import Handler, handler_
 from funcgrad.compile.runtime.cache import lookup, store
 from funcgrad.compile.runtime.callers.object_probe import object_difference
 from funcgrad.compile.runtime.machine import offsets
-from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
+from funcgrad.shared import keep_through_forks
 
 # Machine code that is on disk needs no engine.
 direct = Later("funcgrad.compile.engines.direct.translate")

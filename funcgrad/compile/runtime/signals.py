@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.compile.engines.llvm import CodeError, Loaded
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import FOR_SIGNALS, machine_binary, supported
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 
 MONOTONIC = 6 if sys.platform == "darwin" else 1
 

@@ -20,8 +20,8 @@ from funcgrad.compile.engines.binary import Binary
 from funcgrad.compile.engines.llvm import CodeError, Loaded, address_of
 from funcgrad.compile.runtime.machine import offsets
 from funcgrad.compile.runtime.machine_code import FOR_THREADS, machine_binary, supported
-from funcgrad.forks import keep_through_forks
 from funcgrad.processors import MOST_THREADS, configured_threads
+from funcgrad.shared import keep_through_forks
 
 __all__ = ["PARALLEL", "THREADS", "imports", "placed", "set_threads", "threads"]
 

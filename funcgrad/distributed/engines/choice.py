@@ -12,8 +12,8 @@ from funcgrad.distributed.engines.executors import ExecutorEngine
 from funcgrad.distributed.engines.futures import ThreadsEngine
 from funcgrad.distributed.engines.processes import ProcessesEngine
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.forks import keep_through_forks
 from funcgrad.later import Later
+from funcgrad.shared import keep_through_forks
 
 # What they stand on is an extra.
 dask = Later("funcgrad.distributed.engines.dask")

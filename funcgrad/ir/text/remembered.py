@@ -13,8 +13,8 @@ from threading import RLock
 from typing import Any
 from weakref import WeakValueDictionary
 
-from funcgrad.forks import keep_through_forks
 from funcgrad.ir.fingerprint import array_digest
+from funcgrad.shared import keep_through_forks
 from funcgrad.types import Array
 
 KEPT_ARRAYS = 64

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.once import once
+from funcgrad.shared import once
 from funcgrad.types import Anything, Array, ArrayLike, Arrays, UfuncLike
 
 Dtypes = tuple[np.dtype[Any], ...]

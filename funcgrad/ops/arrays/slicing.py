@@ -16,9 +16,9 @@ import numpy as np
 from funcgrad.errors import DtypeError, IndexingError, ShapeError
 from funcgrad.ir.avals import Aval, Shape
 from funcgrad.later import Later
-from funcgrad.once import once
 from funcgrad.ops.arrays.structure import LinearUnary, aval, broadcast, broadcast_to, shape_of
 from funcgrad.ops.families import summed_to
+from funcgrad.shared import once
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.samples import ErrorSample, Sample, normal
 from funcgrad.types import Array

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.errors import DtypeError, NotDifferentiableError, ShapeError
-from funcgrad.forks import keep_through_forks
 from funcgrad.ir.avals import Aval
 from funcgrad.ops.arrays.structure import permute, reshape, shape_of
 from funcgrad.ops.elementwise.arithmetic import neg
 from funcgrad.ops.families import added
 from funcgrad.ops.sparse.products import OnCompressedRows, SparseOuter, SparseProduct, matrix
+from funcgrad.shared import keep_through_forks
 from funcgrad.tracing.primitive import Flags, Linear
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed, normal
 from funcgrad.types import Array, Foreign

@@ -19,11 +19,11 @@ from funcgrad import numpy as fnp
 from funcgrad import tree
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.arrays.shapes import nobody_knows
-from funcgrad.once import once
 from funcgrad.ops.arrays.indexing import Scatter
 from funcgrad.ops.arrays.structure import Reshape, aval, cast, reshape, shape_of
 from funcgrad.ops.sparse.products import SparseProduct
 from funcgrad.scipy.originals import original
+from funcgrad.shared import once
 from funcgrad.source import Source, user_location
 from funcgrad.tracing.aliasing import as_view
 from funcgrad.tracing.conversion import refuse_sparse_inside_scipy

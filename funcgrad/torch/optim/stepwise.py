@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from funcgrad.extend import Tracer
-from funcgrad.once import once
+from funcgrad.shared import once
 from funcgrad.torch.core.meta import is_meta, meta_array
 from funcgrad.torch.core.tensor import Tensor, own, wrap
 from funcgrad.torch.optim.in_traces import register_optimizer, resolved, traced_bundles

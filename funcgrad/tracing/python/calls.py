@@ -21,7 +21,7 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.config import WHEN_PACKAGES_CHANGE
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 from funcgrad.tracing.python.attributes import CONTAINERS_METHODS, called, names_of_users, note_classes_of
 from funcgrad.tracing.python.definitions import NoSource
 from funcgrad.tracing.python.escapes import PREFIX, at, attribute

@@ -10,13 +10,13 @@ import numpy as np
 from funcgrad.errors import DtypeError, ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.once import once
 from funcgrad.ops.arrays.structure import broadcast
 from funcgrad.ops.elementwise.arithmetic import mul
 from funcgrad.ops.elementwise.comparison import equal, less_equal
 from funcgrad.ops.elementwise.elementary import sin
 from funcgrad.ops.elementwise.selection import where
 from funcgrad.ops.families import aval, listed
+from funcgrad.shared import once
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed

@@ -11,11 +11,11 @@ from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.catalog import CATALOG
 from funcgrad.ir.program import Equation, Program, Var
-from funcgrad.once import once
 from funcgrad.ops.arrays.structure import move_axis
 from funcgrad.ops.elementwise.arithmetic import add, is_selected, mul
 from funcgrad.ops.elementwise.elementary import sin
 from funcgrad.ops.families import added, listed
+from funcgrad.shared import once
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed

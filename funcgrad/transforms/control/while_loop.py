@@ -10,11 +10,11 @@ import numpy as np
 from funcgrad.errors import ShapeError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Equation, Literal, Program, Var
-from funcgrad.once import once
 from funcgrad.ops.elementwise.arithmetic import add, mul
 from funcgrad.ops.elementwise.comparison import less
 from funcgrad.ops.elementwise.elementary import sin
 from funcgrad.ops.families import added, listed
+from funcgrad.shared import once
 from funcgrad.tracing.primitive import Flags, Linear, Primitive
 from funcgrad.tracing.recorder import Recorder, recorder_of
 from funcgrad.tracing.samples import ErrorSample, Sample, fixed

@@ -24,7 +24,7 @@ from funcgrad.compile.engines.numba.known import known_to_numba
 from funcgrad.compile.engines.numba.libraries import KernelLibrary
 from funcgrad.compile.language.rows import CONSTANTS, WORDS
 from funcgrad.compile.language.values import Unsupported
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 from funcgrad.types import Foreign, NumbaFunction
 
 _DEFINITION = re.compile(r"^def (\w+)\(([^)]*)\)", re.MULTILINE)

@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad.compile.differs import say
 from funcgrad.compile.runtime.addresses.address import Address
-from funcgrad.forks import keep_through_forks
+from funcgrad.shared import keep_through_forks
 from funcgrad.types import Anything, Array, UfuncLike
 
 FLAG = b", int __pyx_skip_dispatch"

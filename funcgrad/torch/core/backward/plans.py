@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import funcgrad as fg
-from funcgrad.api.calling.recent import forget_oldest
 from funcgrad.extend import Aval, Tracer, call_program
+from funcgrad.shared import forget_oldest
 from funcgrad.torch.core.backward.history import Node, Op
 from funcgrad.torch.core.operand import Operand
 from funcgrad.types import Anything, Array, ArrayLike, Arrays
