@@ -192,9 +192,7 @@ NEAREST: dict[str, Rows] = {
             "fg.scipy.fft.fftn, or fg.scipy.ndimage.gaussian_filter, shift or uniform_filter of the image",
         ),
         (
-            """center_of_mass extrema histogram labeled_comprehension maximum maximum_position mean
-            median minimum minimum_position standard_deviation sum sum_labels value_indices
-            variance""",
+            "extrema histogram labeled_comprehension maximum_position minimum_position value_indices",
             "np.sum, np.mean, np.max and their kin of x[labels == k]",
         ),
         (

@@ -6,9 +6,10 @@ On arrays alone SciPy answers. Images are computed in double precision, as SciPy
 from typing import NoReturn
 
 from funcgrad.scipy.absent import missing
-from funcgrad.scipy.ndimage import filters, ranks
+from funcgrad.scipy.ndimage import filters, measurements, ranks
 from funcgrad.scipy.ndimage.filters import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.ndimage.geometry import affine_transform, map_coordinates, rotate, shift, zoom
+from funcgrad.scipy.ndimage.measurements import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.ndimage.ranks import *  # noqa: F403 - what its __all__ names
 from funcgrad.scipy.ndimage.splines import spline_filter, spline_filter1d
 
@@ -21,6 +22,7 @@ __all__ = [  # noqa: PLE0604 - the lists that are joined hold strings
     "spline_filter1d",
     "zoom",
     *filters.__all__,
+    *measurements.__all__,
     *ranks.__all__,
 ]
 
