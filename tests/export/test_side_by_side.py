@@ -53,6 +53,18 @@ def test_two_elements_a_turn_make_the_same(body: list[str]) -> None:
         np.testing.assert_array_equal(y, z)
 
 
+def test_long_loops_that_are_not_divided() -> None:
+    head = "    for i in range(0 if first < 0 else first, last):"
+    plain = [x.replace(head, "    for i in range(last):  # in any order") for x in function(CHAIN)]
+    lines, sources = side_by_side(plain)
+    assert "    half = last // 2" in lines
+    (total, y), (expected, z) = called(lines, sources, 7), called(plain, [], 7)
+    assert total == pytest.approx(expected)
+    np.testing.assert_array_equal(y, z)
+    lines, sources = side_by_side([*plain[:4], "        y[i] = exp(x[i])", plain[-1]])
+    assert (lines[3], sources) == ("    for i in range(last):", [])
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -71,8 +83,9 @@ def test_two_elements_a_turn_make_the_same(body: list[str]) -> None:
         # What is added is no name of the turn's.
         [*CHAIN[:3], "total = plus(total, c)"],
         [*CHAIN[:3], "total = plus(total, a * b)"],
-        # Names that the second element has, and statements of other kinds.
+        # Names that the second element has, or the loop of pairs, and statements of other kinds.
         [*CHAIN[:3], "a_j = 1.0"],
+        [*CHAIN[:3], "half = 1.0"],
         [*CHAIN[:2], "if b > 0.0:", "    y[i] = b"],
         [*CHAIN[:2], "y[i] += b"],
     ],
@@ -89,11 +102,14 @@ def loss(x: np.ndarray) -> Any:
     return np.sum(x)
 
 
-def test_an_exported_chain_takes_two_elements_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("parallel", "half"), [(True, "(last - first)"), (False, "n")])
+def test_an_exported_chain_takes_two_elements_a_turn(
+    monkeypatch: pytest.MonkeyPatch, parallel: bool, half: str
+) -> None:
     numba = pytest.importorskip("numba")
     slopes = fg.value_and_grad(loss)
-    text = fg.export(slopes, parallel=True)(np.linspace(0.0, 2.0, 50_000)).text
-    assert "    half = (last - first) // 2\n" in text
+    text = fg.export(slopes, parallel=parallel)(np.linspace(0.0, 2.0, 50_000)).text
+    assert f"    half = {half} // 2\n" in text
     assert "a, a_j = sin(" in text
     # Python runs the same text, and no compiler is waited for.
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)

@@ -127,7 +127,7 @@ class Exporter:
         parallel: bool = False,
     ) -> None:
         self.jitted, self.args, self.kwargs, self.engine = jitted, args, kwargs, engine
-        self.division = Division() if parallel else None
+        self.division = Division(threads=parallel)
         with noted_decisions() as decisions, whole_jacobians():
             found = jitted.specialized(*args, **kwargs)
         self.avals: tuple[Aval, ...] = found.avals

@@ -23,7 +23,7 @@ from funcgrad.compile.export.library import is_written_out
 from funcgrad.compile.export.lines import is_of_lines, lower_lines
 from funcgrad.compile.export.mathematics import is_known
 from funcgrad.compile.export.special_functions import is_of_scipy, special_template
-from funcgrad.compile.export.threads import Division, chunked
+from funcgrad.compile.export.threads import IN_ANY_ORDER, Division, chunked
 from funcgrad.compile.export.without_elements import is_of_nothing, lower_nothing
 from funcgrad.compile.passes.arranging.dividing import CHUNKS
 from funcgrad.compile.passes.arranging.fusion import Joined
@@ -108,6 +108,8 @@ class PortableWriter(Writer):
         super().__init__(local)
         self.indexing = Indexing()
         self.division = division
+        self.any_order = False
+        """Whether the next loop is a long one whose turns may run in any order."""
         self.rows: set[Buffer] = set()
         """Memory of one row, which is made where it is used."""
 
@@ -119,10 +121,13 @@ class PortableWriter(Writer):
                     if isinstance(s, Let) and s.dtype == np.float32 and calls_mathematics(s.template):
                         nest.body[k] = s._replace(template=f"f32({s.template})")
             division = self.division if self._indent == 1 else None
-            if division is not None and isinstance(step, Nest | Joined) and division.takes(place, step):
+            is_long = isinstance(step, Nest | Joined) and division is not None and division.takes(place, step)
+            if division is not None and division.threads and is_long:
                 chunked(self, step, division.least(place), self.row, self.turns)
             else:
+                self.any_order = is_long
                 super().steps([step])
+                self.any_order = False
 
     def row(self, buffer: Buffer, size: int) -> str:
         """Memory of one row, of which every chunk of a loop has its own."""
@@ -156,7 +161,8 @@ class PortableWriter(Writer):
     def loop(self, variable: str, size: int) -> AbstractContextManager[None]:
         """``for variable in range(size)``, whose range indices may rely on."""
         self.indexing.extents[variable] = size
-        return super().loop(variable, size)
+        mark, self.any_order = IN_ANY_ORDER if self.any_order else "", False
+        return self.block(f"for {variable} in range({self.local.symbol(size)}):{mark}")
 
     def element(self, view: View, variables: Sequence[str]) -> str:
         """An element of a view: its index is decided when all of them are known."""
@@ -241,7 +247,7 @@ class PortableText:
 def portable_text(program: Program, division: Division | None = None) -> PortableText:
     """A Program as the body of a function; raises NotLowered for what needs more than text.
 
-    A `division` says which loops run on Numba's threads; without one, none does.
+    A `division` says which loops are long, and whether they run on Numba's threads; without one, none is.
     """
     schedule = scheduled(rewritten(program), PortableLocals, PortableScheduler, RESERVED)
     writer = PortableWriter(schedule.local, division)

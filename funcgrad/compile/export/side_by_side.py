@@ -6,7 +6,7 @@ two elements, of the two halves of its range, in a function of its own; an odd e
 partner. A call of the body for each of the two would not do: LLVM leaves one after the other, and a turn is
 longer than a processor looks ahead.
 
-Only chunks of long loops are taken, which promise that turns may run in any order. What is looked for here is
+Only long loops are taken, and chunks of them, whose turns may run in any order. What is looked for here is
 that they may run side by side: a turn writes into its own elements, and carries sums only.
 """
 
@@ -21,9 +21,13 @@ from itertools import pairwise
 
 from funcgrad.compile.engines.direct.interleaving import waits_for_itself
 from funcgrad.compile.export.library import INLINED
+from funcgrad.compile.export.threads import IN_ANY_ORDER
 
-HEAD = re.compile(r"( *)for (\w+) in range\(0 if first < 0 else first, last\):")
+CHUNK = re.compile(r"( *)for (\w+) in range\(0 if first < 0 else first, last\):")
 """The loop of a chunk, as `threads` writes it."""
+
+WHOLE = re.compile(rf"( *)for (\w+) in range\((.+)\):{IN_ANY_ORDER}")
+"""A long loop that is not divided."""
 
 NAME = "two_elements"
 
@@ -50,20 +54,20 @@ def side_by_side(function: Sequence[str]) -> tuple[list[str], list[str]]:
     known = names_of(function)
     k = 0
     while k < len(function):
-        head = HEAD.fullmatch(function[k])
+        head = CHUNK.fullmatch(function[k]) or WHOLE.fullmatch(function[k])
         end = k + 1
-        if head is not None:
-            while end < len(function) and function[end].startswith(f"{head[1]}    "):
-                end += 1
-            turn = turn_of(head[2], function[k + 1 : end], known)
-            if turn is not None:
-                name = f"{NAME}{len(sources) + 1}" if sources else NAME
-                sources.append(source_of(name, turn))
-                lines += [head[1] + line for line in loops_of_pairs(name, turn)]
-                k = end
-                continue
-        lines.append(function[k])
-        k += 1
+        while head is not None and end < len(function) and function[end].startswith(f"{head[1]}    "):
+            end += 1
+        turn = None if head is None else turn_of(head[2], function[k + 1 : end], known)
+        if head is None or turn is None:
+            lines.append(function[k].removesuffix(IN_ANY_ORDER))
+            k += 1
+            continue
+        name = f"{NAME}{len(sources) + 1}" if sources else NAME
+        sources.append(source_of(name, turn))
+        pairs = pairs_of_chunk(name, turn) if head.re is CHUNK else pairs_of_whole(name, turn, head[3])
+        lines += [head[1] + line for line in pairs]
+        k = end
     return lines, sources
 
 
@@ -85,10 +89,8 @@ def turn_of(variable: str, body: Sequence[str], known: set[str]) -> Turn | None:
     own = [x.id for x in names if isinstance(x.ctx, ast.Store)]
     if len(sums) + len(rest) < len(statements) or len({*own}) < len(own) or not waits_for_itself(rest):
         return None
-    taken = {x.id for x in names} | {*sums}
-    if {"j", *[f"{name}_j" for name in (*own, *sums)]} & taken or any(
-        isinstance(x, ast.keyword) for x in nodes
-    ):
+    made = {"j", "half", NAME, *[f"{name}_j" for name in (*own, *sums)], *[f"{x}_{variable}" for x in sums]}
+    if made & (known | {x.id for x in names}) or any(isinstance(x, ast.keyword) for x in nodes):
         return None
     if {*sums} & {x.id for x in names} or not reads_after_writes(rest, set(own)):
         return None
@@ -169,19 +171,50 @@ def source_of(name: str, turn: Turn) -> str:
     return "\n".join(lines)
 
 
-def loops_of_pairs(name: str, turn: Turn) -> list[str]:
-    """The loop over pairs, and that over the element without a partner."""
-    variable = turn.variable
-    given = [f"{total}_{k}" for total, _ in turn.sums for k in (variable, "j")]
-    stored = f"{', '.join(given)} = " if given else ""
-    held = "".join([f", {x}" for x in turn.read])
+def pairs_of_chunk(name: str, turn: Turn) -> list[str]:
+    """The loops of a chunk over pairs, and over the element without a partner."""
+    start = "0 if first < 0 else first"
     return [
         "half = (last - first) // 2",
         "half = 0 if half < 0 else half",
-        f"for {variable} in range(0 if first < 0 else first, first + half):",
-        f"    {stored}{name}({variable}, {variable} + half{held})",
-        *[f"    {total} = plus(plus({total}, {total}_{variable}), {total}_j)" for total, _ in turn.sums],
-        f"for {variable} in range(0 if first < 0 else first + 2 * half, last):",
-        f"    {stored}{name}({variable}, {variable}{held})",
+        *loop_of_pairs(name, turn, f"{start}, first + half"),
+        *loop_of_last(name, turn, f"{start} + 2 * half, last"),
+    ]
+
+
+def pairs_of_whole(name: str, turn: Turn, size: str) -> list[str]:
+    """The same of a loop over all of a range."""
+    return [
+        f"half = {size if size.isidentifier() or size.isdigit() else f'({size})'} // 2",
+        "half = 0 if half < 0 else half",
+        *loop_of_pairs(name, turn, "half"),
+        *loop_of_last(name, turn, f"2 * half, {size}"),
+    ]
+
+
+def loop_of_pairs(name: str, turn: Turn, turns: str) -> list[str]:
+    """The loop over the first half, whose elements have theirs in the second."""
+    variable = turn.variable
+    totals = [total for total, _ in turn.sums]
+    return [
+        f"for {variable} in range({turns}):",
+        f"    {call_of(name, turn, f'{variable} + half')}",
+        *[f"    {total} = plus(plus({total}, {total}_{variable}), {total}_j)" for total in totals],
+    ]
+
+
+def loop_of_last(name: str, turn: Turn, turns: str) -> list[str]:
+    """The loop over what is left, at most one element."""
+    variable = turn.variable
+    return [
+        f"for {variable} in range({turns}):",
+        f"    {call_of(name, turn, variable)}",
         *[f"    {total} = plus({total}, {total}_{variable})" for total, _ in turn.sums],
     ]
+
+
+def call_of(name: str, turn: Turn, second: str) -> str:
+    """The call for an element and another."""
+    given = [f"{total}_{k}" for total, _ in turn.sums for k in (turn.variable, "j")]
+    stored = f"{', '.join(given)} = " if given else ""
+    return f"{stored}{name}({', '.join([turn.variable, second, *turn.read])})"

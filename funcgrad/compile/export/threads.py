@@ -25,21 +25,26 @@ Step = Nest | Joined
 Turns = Callable[[str, int], AbstractContextManager[None]]
 
 
-class Division:
-    """The steps that are divided: the long ones of the first text, and those in their places in the next.
+IN_ANY_ORDER = "  # in any order"
+"""What stands behind the head of a long loop that is not divided, until `side_by_side` has seen it."""
 
-    So that texts for several sizes are alike.
+
+class Division:
+    """The long steps of the first text, and those in their places in the next, so that these are alike.
+
+    With `threads` they are divided between Numba's threads.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, threads: bool) -> None:
+        self.threads = threads
         self._places: dict[int, int] = {}
         self._decided = False
 
     def takes(self, place: int, step: Step) -> bool:
-        """Whether the step at a place is divided."""
+        """Whether the step at a place is long, and its turns may run in any order."""
         if not self._decided and is_divisible(step) and seconds(nests_of(step)) >= SHORTEST:
             self._places[place] = turns_worth_sharing(step)
-        return place in self._places and is_divisible(step)
+        return place in self._places and (not self.threads or is_divisible(step))
 
     def least(self, place: int) -> int:
         """How many turns of all its loops the step at a place has at least where threads share them."""
