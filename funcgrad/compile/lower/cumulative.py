@@ -85,6 +85,7 @@ def lower_cumulative(scheduler: Scheduler, equation: Equation) -> None:
         [target],
         scratch=[] if parts is None else [parts],
         flops=out.aval.size,
+        shares=parts is not None,
     )
     scheduler.define_view(out, target, position)
 
