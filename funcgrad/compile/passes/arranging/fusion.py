@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 from funcgrad.compile.emit.loop_order import Loop, loops_over
@@ -24,12 +23,12 @@ from funcgrad.compile.passes.scheduling.nests import (
     Special,
     Statement,
     Store,
-    names_made,
     names_read,
     views_of,
 )
 from funcgrad.compile.passes.scheduling.views import Buffer, View
 from funcgrad.ir.avals import Shape
+from funcgrad.types import Anything
 
 WINDOW = 12
 """How many of the steps that follow a nest are looked at, for more to share its loop."""
@@ -78,42 +77,45 @@ class Joined(OfNests):
 class Facts:
     """What is asked again and again of a nest while it waits to be joined."""
 
+    loops: list[Loop]
+    """Its loops, the outermost apart."""
+    inner: int
+    """The turns of the others together."""
+    made: set[str]
+    """The locals that it gives a value."""
+    sums: set[str]
+    """Those of them that are known at its end."""
+    names: set[str]
+    """The locals that it reads."""
+
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.views = nest.views()
-        self.filled = {view.buffer for view, _ in nest.fills}
-        self.touched = self.filled.union([view.buffer for view, _ in self.views])
+        filled = {view.buffer for view, _ in nest.fills}
+        self.touched = filled.union([view.buffer for view, _ in self.views])
+        self.written = filled.union([view.buffer for view, is_written in self.views if is_written])
 
-    @cached_property
-    def loops(self) -> list[Loop]:
-        """Its loops, the outermost apart."""
-        nest = self.nest
-        return loops_over(nest, [v for v, _ in self.views], separate=True) if nest.shape else []
+    def __getattr__(self, name: str) -> Anything:
+        # What nobody has asked for before: of most nests nobody does.
+        if name in ("loops", "inner"):
+            nest = self.nest
+            self.loops = loops_over(nest, [v for v, _ in self.views], separate=True) if nest.shape else []
+            self.inner = inner_size(self.loops)
+        elif name in ("made", "sums", "names"):
+            self._find_names()
+        else:
+            raise AttributeError(f"nothing called {name!r} is known of a nest")
+        return object.__getattribute__(self, name)
 
-    @cached_property
-    def inner(self) -> int:
-        """The turns of its inner loops together."""
-        return inner_size(self.loops)
-
-    @cached_property
-    def written(self) -> set[Buffer]:
-        """The memory that it writes."""
-        return self.filled.union([view.buffer for view, is_written in self.views if is_written])
-
-    @cached_property
-    def sums(self) -> set[str]:
-        """The locals that are known at its end."""
-        return {s.target for s in self.nest.body if type(s) is Reduce and type(s.target) is str}
-
-    @cached_property
-    def made(self) -> set[str]:
-        """The locals that it gives a value."""
-        return names_made(self.nest)
-
-    @cached_property
-    def names(self) -> set[str]:
-        """The locals that it reads."""
-        return {name for s in self.nest.body for name in names_read(s)}
+    def _find_names(self) -> None:
+        self.made, self.sums, self.names = set(), set(), set()
+        for s in self.nest.body:
+            self.names.update(names_read(s))
+            if type(s) is Let or type(s) is Place:
+                self.made.add(s.name)
+            elif type(s) is Reduce and type(s.target) is str:
+                self.sums.add(s.target)
+        self.made |= self.sums
 
 
 @final
