@@ -681,3 +681,19 @@ def test_copies_of_the_callers_arrays_may_be_written_into(copied: Any, way: Any)
     b0 = np.arange(1.0, 4.0)
     assert way(eliminated)(3.0, b0) == 2.0
     np.testing.assert_array_equal(b0, [1.0, 2.0, 3.0])
+
+
+def test_records_are_numpys_own() -> None:
+    """An array of records is no traced one, jitted or not; what is read of it is."""
+
+    def f(x: Any) -> Any:
+        table = np.zeros(2, dtype=[("a", float), ("b", int)])
+        more = np.empty(2, {"names": ["a"], "formats": [float]})
+        table["a"] = [1.0, 2.0]
+        table[1] = (5.0, 3)
+        more["a"] = 2.0
+        return np.sum(table["a"] * x * more["a"]) + np.full(2, [1.0, 2.0]) @ x
+
+    x = np.array([0.3, 0.7])
+    for slope in (fg.grad(f), fg.jit(fg.grad(f))):
+        np.testing.assert_allclose(slope(x), [3.0, 12.0])

@@ -271,7 +271,17 @@ def numeric_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether no dtype is asked for that a traced array cannot have."""
     wanted = [*args[1:3], kwargs.get("dtype")]
     names = [x for x in wanted if isinstance(x, type | np.dtype | str) and x not in ("C", "F", "K", "A")]
-    return all(np.dtype(x).kind in "fciub" for x in names) and "like" not in kwargs
+    return (
+        all(np.dtype(x).kind in "fciub" for x in names)
+        and not any(names_fields(x) for x in wanted)
+        and "like" not in kwargs
+    )
+
+
+def names_fields(dtype: object) -> bool:
+    """Whether a dtype of records is written out: ``[("a", float), ("b", int)]``, or a dict."""
+    first = dtype[0] if isinstance(dtype, list) and dtype else None
+    return isinstance(dtype, dict) or (isinstance(first, tuple) and isinstance(first[0], str))
 
 
 def allocated(shape: ShapeLike, dtype: DTypeLike = float, *_: object, order: str | None = None) -> Array:
