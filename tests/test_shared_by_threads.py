@@ -7,6 +7,7 @@ import functools
 import importlib
 import itertools
 import linecache
+import re
 import sys
 import threading
 import warnings
@@ -259,6 +260,11 @@ def test_packages_are_told_before_another_thread_takes_it_for_done(monkeypatch: 
     adapters.introduce()
     assert told == ["tells_one"]
     assert not pending
+
+
+def test_no_attribute_is_computed_under_pythons_lock() -> None:
+    for file in Path(fg.__file__).parent.rglob("*.py"):
+        assert not re.search(r"^ *@(functools\.)?cached_property", file.read_text(), re.M), file
 
 
 def test_attributes_that_wait_for_those_of_another_instance() -> None:

@@ -53,6 +53,15 @@ def chain(x: Any) -> Any:
     return np.sum(x)
 
 
+def test_what_this_process_has_loaded_takes_no_time_to_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUNCGRAD_CACHE", "0")
+    (kernel,) = fg.jit(fg.grad(chain)).specialized(X).executable.kernels
+    assert binaries.seconds_to_build([f"{kernel.code}# another"]) > 0.0
+    loaded = binaries.loaded_kernel(kernel.code, kernel.functions)
+    assert binaries.seconds_to_build([kernel.code]) == 0.0
+    assert loaded.addresses
+
+
 def test_a_program_that_is_evaluated_often_is_compiled() -> None:
     program = fg.make_program(fg.grad(chain))(X)
     (wanted,) = program.evaluate(X)

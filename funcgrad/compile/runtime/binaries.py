@@ -119,7 +119,7 @@ def seconds_to_build(sources: Sequence[str], flags: frozenset[str] = FLAGS) -> f
         [
             EACH_CHARACTER * len(source)
             for source in sources
-            if source not in _LOADED and lookup(key_of(source, flags)) is None
+            if loaded_key(source) not in _LOADED and lookup(key_of(source, flags)) is None
         ]
     )
 
@@ -153,9 +153,14 @@ def turn_for(source: str) -> Turn:
         return _TURNS.setdefault(source, Turn())
 
 
+def loaded_key(source: str) -> str:
+    """What the machine code of a source is known by in this process: by each engine it is another."""
+    return f"{engine_name()}\n{source}"
+
+
 def loaded_kernel(source: str, functions: tuple[str, ...]) -> Loaded:
     """The machine code of a kernel's source, in this process; given up with the last that holds it."""
-    key = f"{engine_name()}\n{source}"
+    key = loaded_key(source)
     found = _LOADED.get(key)
     if found is None:
         turn = turn_for(key)
