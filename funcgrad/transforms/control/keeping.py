@@ -108,8 +108,10 @@ def kept_values(
         if not network.has(maker, SINK):
             inputs = [recorder.avals[i] for i in operands]
             outputs = primitive.inferred(tuple(inputs))
-            results = outputs if primitive.multiple else (outputs,)
-            network.edge(maker, SINK, operations_of(primitive, inputs, results))
+            computing = operations_of(primitive, inputs, outputs if primitive.multiple else (outputs,))
+            network.edge(maker, SINK, computing)
+            if keeping <= computing and not primitive.multiple:
+                continue  # It is never computed again, and nobody need ask from what.
             for i in operands:
                 if i not in free:
                     network.edge(maker, value_node(i), FOREVER)
