@@ -117,11 +117,7 @@ def kept_values(
                     network.edge(maker, value_node(i), FOREVER)
         stack += [i for i in operands if i not in free]
     reached = network.source_side()
-    return {
-        index
-        for index in seen
-        if value_node(index) in reached and not is_computed(recorder, index, reached, given)
-    }
+    return {i for i in seen if value_node(i) in reached and not is_computed(recorder, i, reached, given)}
 
 
 def is_computed(recorder: Recorder, index: int, reached: set[int], given: Collection[int]) -> bool:
