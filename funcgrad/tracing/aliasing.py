@@ -297,7 +297,7 @@ def note_move(x: Tracer, value: Tracer) -> None:
 
 
 def moved_back(moved: Sequence[tuple[Tracer, Any, int, Any]], untouched: Container[int] = ()) -> list[Tracer]:
-    """Give tracers that an inner trace has written what they stood for; returns those that are no views.
+    """Give tracers that an inner trace has written what they stood for; returns those that are no parts.
 
     Views of them are read again; of those whose ids are in `untouched`, which the trace has read only, no
     others than it has taken itself.
@@ -308,7 +308,8 @@ def moved_back(moved: Sequence[tuple[Tracer, Any, int, Any]], untouched: Contain
     for x, *_ in moved:
         if x._alias is not None:
             mark_views(x._alias, None, only_closed=id(x) in untouched)
-        if not is_view(x):
+        # What is one of several arrays may be one that has no other name.
+        if not is_view(x) or type(x._alias) is ChosenAlias:
             roots[id(x)] = x
     return list(roots.values())
 

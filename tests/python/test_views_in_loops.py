@@ -187,3 +187,45 @@ def test_an_iterator_reads_elements_when_it_is_asked() -> None:
         return first * next(elements)
 
     np.testing.assert_allclose(fg.grad(first_and_next)(np.array([2.0, 3.0, 5.0])), [10.0, 0.0, 4.0])
+
+
+def replaced_in_a_branch(w: Any, s: Any) -> Any:
+    """Which array the loop writes the condition decides; only one of the two has another name."""
+    if s > 0.2:
+        w = np.tanh(w)
+    for j in range(30):
+        w[j % 5] += s * w[(j + 1) % 5]
+    return w
+
+
+def replaced_before_a_branch(w: Any, s: Any) -> Any:
+    """The same, written in branches."""
+    if s > 0.2:
+        w = np.tanh(w)
+    if w[0] > 0.0:
+        w[3] += s
+    else:
+        w[2] -= s
+    return w
+
+
+def replaced_in_every_trip(w: Any, s: Any) -> Any:
+    """The same within a loop, by an array that has another name."""
+    u = w * 2.0
+    if s > 0.2:
+        w = u
+    for i in range(6):
+        if w[0] > 0.0:
+            w = np.sin(w)
+        for j in range(i % 5):
+            w[j] += s
+        u[i % 5] += w[0]
+    return w + u
+
+
+@pytest.mark.parametrize("f", [replaced_in_a_branch, replaced_before_a_branch, replaced_in_every_trip])
+def test_an_array_that_a_branch_has_replaced_is_written(f: Callable[..., Any]) -> None:
+    w = np.array([0.4, -0.3, 0.9, 0.1, -0.8])
+    compiled = fg.jit(f)
+    for s in (0.3, 0.1):
+        np.testing.assert_allclose(compiled(w.copy(), s), f(w.copy(), s), rtol=1e-12)
