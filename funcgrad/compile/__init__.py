@@ -4,7 +4,7 @@ The passes in the order in which a Program goes through them, and the folders ar
 
 - `passes.rewriting`, a Program to equal Programs: `expand` (which calls `fixed_places` and `hoisting`),
   `kept_elements`; then, of what becomes one kernel (`passes.segments`), `tiles_of_lanes` (by
-  `lane_rules`), `shifted_sums`, `joined_parts`, `scalars_first`.
+  `lanes_of_programs` and `lane_rules`), `shifted_sums`, `joined_parts`, `scalars_first`.
 - `passes.scheduling`, equations to steps: `schedule`, with `taking_over`; `lower` is what each family of
   operations becomes there, and `lower.held_programs` what bodies of loops go through before:
   `factors_doubled`, `nearest_last`, `totals_in_place`, `reads_first`.

@@ -28,10 +28,8 @@ from funcgrad.compile.passes.rewriting.lane_rules import (
     SUMMED,
     ZERO,
     Spread,
-    resized_equations,
-    resized_var,
-    spread,
 )
+from funcgrad.compile.passes.rewriting.lanes_of_programs import resized_equations, resized_var, spread
 from funcgrad.ir.program import Atom, Equation, Literal, Program, Var
 from funcgrad.ops.arrays.movement import Concatenate
 from funcgrad.ops.arrays.slicing import Slice
