@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict, namedtuple
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from typing import Any
 
 import numpy as np
@@ -241,3 +241,80 @@ def test_dataclasses_whose_init_takes_other_things_are_set_from_outside() -> Non
     assert call is not None
     found = call((3.0, 4.0), {})
     assert (type(found), found.x, found.y) == (Turned, 4.0, 3.0)
+
+
+@dataclass
+class StaticBetween:
+    x: Any
+    name: str = field(metadata={"static": True})
+    y: Any = None
+
+
+@dataclass(kw_only=True)
+class OnlyNamed:
+    x: Any
+    y: Any
+
+
+@dataclass
+class OtherOrder:
+    x: Any
+    y: Any
+
+    def __init__(self, y: Any, x: Any, scale: float = 1.0) -> None:
+        self.x, self.y = scale * x, scale * y
+
+
+@dataclass
+class TakesAnything:
+    x: Any
+    y: Any
+
+    def __init__(self, **named: Any) -> None:
+        vars(self).update(named)
+
+
+class Reversing(type):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args[::-1], **kwargs)
+
+
+@dataclass
+class CalledOtherwise(metaclass=Reversing):
+    x: Any
+    y: Any
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        StaticBetween(1.0, "first", 2.0),
+        OnlyNamed(x=1.0, y=2.0),
+        OtherOrder(2.0, 1.0),
+        TakesAnything(x=1.0, y=2.0),
+        CalledOtherwise(x=1.0, y=2.0),
+    ],
+    ids=lambda node: type(node).__name__,
+)
+def test_fields_of_dataclasses_are_what_their_names_say(node: Any) -> None:
+    call = straight_call(
+        lambda x, y: (3.0, 4.0), fg.tree.structure(((1.0, 2.0), {})), fg.tree.structure(node)
+    )
+    assert call is not None
+    found = call((1.0, 2.0), {})
+    assert (type(found), found.x, found.y) == (type(node), 3.0, 4.0)
+    assert getattr(found, "name", "first") == "first"
+
+
+MANY = [f"x{k}" for k in range(12)]
+
+
+@pytest.mark.parametrize("cls", [make_dataclass("Many", MANY), namedtuple("Row", MANY)])
+def test_objects_of_many_leaves_are_made_of_them_together(cls: Any) -> None:
+    given = ({"rest": 0.0, "row": cls(*range(12))},), {}
+    structure = fg.tree.structure(given)
+    call = straight_call(lambda *x: tuple([2.0 * each for each in x]), structure, structure)
+    assert call is not None
+    ((found,), _) = call(*given)
+    assert (found["rest"], type(found["row"])) == (0.0, cls)
+    assert [getattr(found["row"], name) for name in MANY] == [2.0 * k for k in range(12)]

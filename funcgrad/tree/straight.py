@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
 from operator import itemgetter
 from sys import intern
+from types import FunctionType
 from typing import Any
 
 from funcgrad.tree.nodes import (
@@ -76,6 +77,28 @@ def is_called_with_fields(node_type: DataclassNode) -> bool:
     names = (*node_type.data_fields, *node_type.static_fields)
     written = all(name.isidentifier() and not iskeyword(name) for name in names)
     return written and node_type.rebuild is call_with_fields
+
+
+def order_of_call(node_type: DataclassNode) -> list[str] | None:
+    """The fields in the order in which ``__init__`` takes them; None where a call has to name them.
+
+    Python looks for each name among all that a function takes: a hundred of them cost it five microseconds.
+    """
+    cls, names = node_type.cls, {*node_type.data_fields, *node_type.static_fields}
+    found = getattr(cls, "__init__", None)
+    plain = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__  # type: ignore[comparison-overlap]
+    if not plain or not isinstance(found, FunctionType):
+        return None
+    taken = [*found.__code__.co_varnames[1 : found.__code__.co_argcount]]
+    return taken[: len(names)] if {*taken[: len(names)]} == names else None
+
+
+def is_made_of_row(node_type: NodeType) -> bool:
+    """Whether an object is made of its leaves together."""
+    if isinstance(node_type, DataclassNode):
+        in_order = order_of_call(node_type) == [*node_type.data_fields]
+        return in_order and is_called_with_fields(node_type)
+    return isinstance(node_type, NamedTupleNode) or node_type in (TUPLE, LIST, DICT)
 
 
 class _Writer:
@@ -198,7 +221,7 @@ class _Writer:
             return leaves.pop(0)
         node_type = treedef.node_type
         assert node_type is not None
-        if is_row(treedef.children()) and node_type in (TUPLE, LIST, DICT):
+        if is_row(treedef.children()) and is_made_of_row(node_type):
             return self.made_row(node_type, treedef, leaves)
         parts = [self.made(child, leaves) for child in treedef.children()]
         if node_type is TUPLE:
@@ -224,9 +247,11 @@ class _Writer:
 
     def called(self, node_type: DataclassNode, static: Sequence[Any], parts: list[str]) -> str:
         """The expression of a dataclass: its call with the fields, as `call_with_fields` makes it."""
-        given = [f"{name}={part}" for name, part in zip(node_type.data_fields, parts, strict=True)]
-        given += [f"{n}={self.named(x)}" for n, x in zip(node_type.static_fields, static, strict=True)]
-        return f"{self.named(node_type.cls)}({', '.join(given)})"
+        given = dict(zip(node_type.data_fields, parts, strict=True))
+        given.update({n: self.named(x) for n, x in zip(node_type.static_fields, static, strict=True)})
+        order = order_of_call(node_type)
+        operands = [f"{n}={x}" for n, x in given.items()] if order is None else [given[n] for n in order]
+        return f"{self.named(node_type.cls)}({', '.join(operands)})"
 
     def made_row(self, node_type: NodeType, treedef: TreeDef, leaves: list[str]) -> str:
         """The expression of a container of many leaves, which takes them out of the results together."""
@@ -236,6 +261,10 @@ class _Writer:
         if node_type is DICT:
             return self.made_dictionary(treedef.aux, taken)
         part = f"out[{first}:{self.made_leaves}]"
+        if isinstance(node_type, DataclassNode):
+            return f"{self.named(node_type.cls)}(*{part})"
+        if isinstance(node_type, NamedTupleNode):
+            return f"{self.named(node_type.make)}({part})"
         return part if node_type is TUPLE else f"[*{part}]"
 
     def made_dictionary(self, keys: Sequence[Any], leaves: list[str]) -> str:
