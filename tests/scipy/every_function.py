@@ -218,6 +218,11 @@ SIGNALS = [
     row("signal.firwin", lambda s, x: s.signal.firwin(5, x[0] / 3), P[:1]),
 ]
 
+GREY = ["grey_dilation", "grey_erosion", "grey_opening", "grey_closing", "white_tophat", "black_tophat"]
+GREY += ["morphological_gradient", "morphological_laplace"]
+REGIONS = np.arange(P.size**2).reshape(P.size, -1) % 4
+OF_REGIONS = ["sum", "sum_labels", "mean", "variance", "standard_deviation", "maximum", "minimum", "median"]
+
 IMAGES = [
     *[
         row(f"ndimage.{name}", lambda s, x, name=name, a=after: getattr(s.ndimage, name)(np.outer(x, P), *a))
@@ -227,9 +232,18 @@ IMAGES = [
             *[("spline_filter1d", (3, 0)), ("uniform_filter", (3,)), ("uniform_filter1d", (3, 1))],
             *[("zoom", (1.5,)), ("rotate", (20.0,)), ("shift", (0.4,))],
             *[("convolve", (A[:3, :3],)), ("correlate", (A[:3, :3],))],
-            *[("convolve1d", (P[:3],)), ("correlate1d", (P[:3],))],
+            *[("convolve1d", (P[:3],)), ("correlate1d", (P[:3],)), ("gaussian_gradient_magnitude", (0.8,))],
+            *[(name, (3,)) for name in ("maximum_filter", "minimum_filter", "median_filter")],
+            *[("maximum_filter1d", (3, 0)), ("minimum_filter1d", (3, 1))],
+            *[("percentile_filter", (30, 3)), ("rank_filter", (2, 3))],
+            *[(name, (3,)) for name in GREY],
+            *[(name, (REGIONS, [3, 1])) for name in OF_REGIONS],
         )
     ],
+    row(
+        "ndimage.center_of_mass",
+        lambda s, x: np.array(s.ndimage.center_of_mass(np.outer(x, P), REGIONS, [3, 1])),
+    ),
     row("ndimage.affine_transform", lambda s, x: s.ndimage.affine_transform(IMAGE, np.diag(x)), P[:2]),
     row("ndimage.map_coordinates", lambda s, x: s.ndimage.map_coordinates(IMAGE, np.stack([x, x + 1.3])), P),
 ]
