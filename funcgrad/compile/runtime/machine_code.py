@@ -42,12 +42,13 @@ class Part(NamedTuple):
 
 
 FOR_CALLS = Part(
-    ("pool", "call", "structures", "trial"),
+    ("pool", "call", "trial"),
     (
-        *("call", "structured", "trial", "pool_take", "pool_give", "pool_drop"),
+        *("call", "trial", "pool_take", "pool_give", "pool_drop"),
         *("handler_malloc", "handler_calloc", "handler_realloc", "handler_free"),
     ),
 )
+FOR_STRUCTURES = Part(("structures",), ("structured",))
 FOR_THREADS = Part(("threads",), ("parallel", "worker"))
 FOR_SIGNALS = Part(("signals",), ("poll", "poll_of_stage", "is_set", "never"))
 

@@ -114,6 +114,7 @@ def test_what_mends_numbers_is_inlined_and_what_mends_vectors_called() -> None:
         return set(re.findall(r'\b(?:callq?|bl)\s+"?(funcgrad\.[\w.]+)', text))
 
     assert called("a = sin(a) + x[i]", "y[i] = a") == {"funcgrad.mended.sine.double.all"}
-    lanes = {name.rpartition(".")[2] for name in called("y[i] = sin(x[i])")} - {"all"}
+    # What vectors leave over calls the one for numbers: inlined there it would make compilations longer.
+    lanes = {name.rpartition(".")[2] for name in called("y[i] = sin(x[i])")} - {"all", "double"}
     assert lanes
     assert all(map(str.isdigit, lanes)), lanes

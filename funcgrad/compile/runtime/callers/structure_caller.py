@@ -19,12 +19,13 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.compile.differs import say
+from funcgrad.compile.engines.llvm import Loaded
 from funcgrad.compile.runtime.addresses.readable_memory import Unreadable
 from funcgrad.compile.runtime.callers.caller import trusted_runtime
 from funcgrad.compile.runtime.callers.dictionary_entries import template_of
 from funcgrad.compile.runtime.callers.native_caller import new_builtin, words_of
 from funcgrad.compile.runtime.machine import offsets
-from funcgrad.compile.runtime.machine_code import Runtime
+from funcgrad.compile.runtime.machine_code import FOR_STRUCTURES, machine_binary
 from funcgrad.tree import TreeDef
 from funcgrad.tree.nodes import DICT, LIST, TUPLE, NamedTupleNode, NoneNode
 from funcgrad.tree.straight import PLAIN_KEYS, straight_call, straight_result
@@ -54,12 +55,15 @@ def structure_call(
 
 
 @functools.cache
-def trusted_structures() -> Runtime | None:
-    """The native run time, if its calls with structures do what they should; the user is told once if not."""
-    found = trusted_runtime()
-    if found is None:
+def trusted_structures() -> Loaded | None:
+    """The code of calls with structures, if it does what it should; the user is told once if not.
+
+    First calls do not wait for it: it is compiled when a structure comes a second time.
+    """
+    if trusted_runtime() is None:
         return None
     try:
+        found = machine_binary(FOR_STRUCTURES).load()
         difference = structure_difference(found)
     except Exception as error:  # noqa: BLE001 - whatever it is, calls take another way, and the notice says why
         difference = f"a trial of calls with structures failed ({type(error).__name__}: {error})"
@@ -69,7 +73,7 @@ def trusted_structures() -> Runtime | None:
     return None
 
 
-def structure_difference(found: Runtime) -> str | None:
+def structure_difference(found: Loaded) -> str | None:
     """What a call with structures got wrong, of its result or of counts of references; None if nothing."""
     leaves = [[k] for k in range(12)]
     inner = dict(zip("hgfedcba", leaves, strict=False))
@@ -93,7 +97,7 @@ def structure_difference(found: Runtime) -> str | None:
 class _Words:
     """The tables of one call, as machine code reads them, and the objects that they name."""
 
-    def __init__(self, found: Runtime) -> None:
+    def __init__(self, found: Loaded) -> None:
         self.found = found
         self.held: list[Any] = []
         self.records: list[tuple[int, ...]] = []
@@ -135,7 +139,7 @@ class _Words:
         words[offsets.STRUCTURE_BYTES_TYPE] = id(bytes)
         descriptor = words_of(words.values())
         keep = (self.held, self.filler, call, otherwise, self.found)
-        return new_builtin(self.found.loaded.addresses["structured"], descriptor, keep)
+        return new_builtin(self.found.addresses["structured"], descriptor, keep)
 
     def placed(self, words: list[int]) -> int:
         """The address of an array of integers."""
