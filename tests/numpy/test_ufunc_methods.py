@@ -41,11 +41,14 @@ def test_reduce_in_order(ufunc: Any) -> None:
     assert_agrees(ufunc.reduce, table)
     assert_agrees(lambda x: ufunc.reduce(x, axis=-1, keepdims=True), table)
     assert_agrees(lambda x: ufunc.reduce(x, 1, initial=1.5), table)
+    assert_agrees(lambda x: ufunc.reduce(x, (), initial=1.5), table)
     assert_agrees(lambda x: ufunc.reduce(x[:1]), table)
     assert_agrees(ufunc.reduce, table.astype(np.float32))
     check_grads(lambda x: ufunc.reduce(x, axis=1), (table,), order=1)
     if ufunc.identity is not None:
         assert_agrees(lambda x: ufunc.reduce(x, axis=None), table)
+        # What is given to begin with counts once, however many axes go.
+        assert_agrees(lambda x: ufunc.reduce(x, axis=(0, 1), initial=1.5), table)
         return
     with pytest.raises(ShapeError, match="depends on the order"):
         fg.make_program(lambda x: ufunc.reduce(x, axis=(0, 1)))(table)

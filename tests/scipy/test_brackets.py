@@ -10,7 +10,7 @@ import scipy.optimize
 
 import funcgrad as fg
 from funcgrad.compile.runtime.threads import set_threads, threads
-from funcgrad.errors import NotDifferentiableError
+from funcgrad.errors import NotDifferentiableError, UnsupportedFunctionError
 from funcgrad.scipy.optimize import brentq
 
 A = np.linspace(1.0, 5.0, 1500)
@@ -131,6 +131,11 @@ def test_steps_are_counted_as_scipy_counts_them() -> None:
 def test_limits_that_scipy_refuses_are_refused_for_batches(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         fg.vmap(lambda a: brentq(lambda x: off(x, a), 0.0, 10.0, **options))(A[:3])
+
+
+def test_a_traced_limit_is_named_with_what_to_do() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"(?s)no traced xtol.*static_argnames"):
+        fg.jit(lambda a, t: brentq(lambda x: off(x, a), 0.0, 10.0, xtol=t))(2.0, 1e-9)
 
 
 def test_a_function_without_a_native_form_is_left_to_numpy() -> None:

@@ -111,7 +111,11 @@ def as_strided(
     if len(sizes) != len(asked) or any(n < 0 for n in sizes):
         raise ValueError(f"shape {sizes} and strides {asked} do not describe an array")
     if any(step % seen.itemsize for step in asked):
-        raise unsupported("np.lib.stride_tricks.as_strided between the elements of an array")
+        raise UnsupportedFunctionError(
+            f"np.lib.stride_tricks.as_strided by steps of {asked} bytes meets parts of elements",
+            source=Source(*user_location()),
+            remedy=f"Elements of a traced {seen.aval} take {seen.itemsize} bytes: give multiples of that.",
+        )
     steps = tuple([step // seen.itemsize for step in asked])
     places = places_among(seen, offsets(sizes, steps), tuple([n // seen.itemsize for n in own]))
     return view(seen, Strided(places, steps, writeable))

@@ -211,9 +211,10 @@ def reduces_in_order(ufunc: UfuncLike) -> None:
         axes = normalized_axes(axis, len(shape_of(x)))
         if len(axes) > 1 and ufunc.identity is None:
             raise refused(f"{name} depends on the order of elements, so it takes one axis")
-        start = ufunc.identity if initial is None else initial
-        found = x
+        found = x if axes or initial is None else ufunc(initial, x)
         for a in axes[::-1]:
+            # What is given to begin with counts once: in the last loop, which has no other axis to go.
+            start = ufunc.identity if initial is None or a != axes[0] else initial
             rows = rows_for(ufunc, found, a, dtype)
             if start is None and not len(rows):
                 raise refused(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.errors import ShapeError
+from funcgrad.errors import ShapeError, UnsupportedFunctionError
 from funcgrad.ir.avals import Aval
 from funcgrad.ir.program import Program
 from funcgrad.ops.families import aval as aval_of
@@ -16,7 +16,9 @@ from funcgrad.scipy.derived import tangent
 from funcgrad.scipy.optimize.brackets import Tolerances, brent_loop, brent_many
 from funcgrad.scipy.optimize.options import Options, found, frozen, report, scipys, thawed
 from funcgrad.scipy.recorded import FLOAT, as_args, is_plain, known, real_scalar, real_vector, scalar_function
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.primitive import Flags
+from funcgrad.tracing.recorder import recorder_of
 from funcgrad.transforms.batching import batch_program
 from funcgrad.transforms.solved.implicit import Implicit
 from funcgrad.transforms.solved.method import Programs
@@ -111,6 +113,13 @@ def bracketed(
     """What the functions of this module that take a bracket do."""
     if is_plain(a, b, args):
         return scipys(solver)(f, a, b, as_args(args), full_output=full_output, disp=disp, **options)
+    traced = [name for name, value in options.items() if recorder_of([value]) is not None]
+    if traced:
+        raise UnsupportedFunctionError(
+            f"{solver} takes no traced {traced[0]}: it decides how long the search goes on",
+            source=Source(*user_location()),
+            remedy=f"Give {traced[0]} as a number, or name it in static_argnames of fg.jit.",
+        )
     # What SciPy refuses of them is refused here, at the user's line and for batches too.
     scipys(solver)(lambda x: x, -1.0, 1.0, disp=False, **options)
     ends = [real_scalar(x, solver) for x in (a, b)]
