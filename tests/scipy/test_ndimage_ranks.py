@@ -90,3 +90,20 @@ def test_what_scipy_refuses_is_refused() -> None:
         filtered("median_filter", 3, origin=2)
     with pytest.raises(UnsupportedFunctionError, match="integer results"):
         filtered("median_filter", 3, output=np.int64)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"), [("median_filter", ()), ("rank_filter", (1,)), ("percentile_filter", (40,))]
+)
+def test_what_scipy_does_otherwise_along_one_axis_is_refused(name: str, args: tuple[Any, ...]) -> None:
+    gaps = np.array([1, 0, 1, 1], bool)
+
+    def filtered(x: Any, footprint: Any) -> Any:
+        return getattr(scipy.ndimage, name)(x, *args, footprint=footprint)
+
+    with pytest.raises(UnsupportedFunctionError, match="one axis with gaps"):
+        fg.vjp(lambda x: filtered(x, gaps), IMAGE[0])
+    with pytest.raises(UnsupportedFunctionError, match="longer than the array"):
+        fg.vjp(lambda x: filtered(x, np.ones(5, bool)), IMAGE[0, :4])
+    x = IMAGE[:1]
+    np.testing.assert_allclose(fg.vjp(lambda x: filtered(x, gaps[None]), x)[0], filtered(x, gaps[None]))

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad import numpy as fnp
+from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.numpy.arrays.views import sliding_window_view
 from funcgrad.numpy.reducing.axes import normalized_axis
 from funcgrad.ops.arrays.structure import cast, reshape, shape_of
 from funcgrad.scipy.ndimage.arguments import axes_of, for_each, image, is_traced, padded, scipys
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, AxisLike, Number, Option, ShapeLike
 
@@ -257,11 +259,28 @@ def of_rank(
     rank += window.count if rank < 0 else 0
     if not 0 <= rank < window.count:
         raise RuntimeError("rank not within filter footprint size")
+    if 0 < rank < window.count - 1:
+        require_settled(name, window, shape_of(x))
     if rank in (0, window.count - 1):
         found = window.extreme(np.min if rank == 0 else np.max, x, mode, cval)
     else:
         found = np.sort(window.elements(x, mode, cval), axis=-1)[..., rank]
     return cast(found, dtype)
+
+
+def require_settled(name: str, window: Window, shape: tuple[int, ...]) -> None:
+    """Refuse what SciPy's filter of one axis does otherwise than its filter of several, and than it says.
+
+    SciPy 1.17 looks at all elements of a footprint, and beyond the ends of an array that is shorter than the
+    window it finds others than the mode names.
+    """
+    if len(shape) == 1 and (window.mask is not None or window.sizes[0] > shape[0]):
+        which = "gaps in its footprint" if window.mask is not None else "a window longer than the array"
+        raise UnsupportedFunctionError(
+            f"{name} of one axis with {which}, where SciPy's own result is not the documented one",
+            source=Source(*user_location()),
+            remedy="Give it a second axis: x[None] with a window of one row is filtered as documented.",
+        )
 
 
 # -- grey morphology --------------------------------------------------------------------------------------
