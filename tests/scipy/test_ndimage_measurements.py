@@ -44,6 +44,14 @@ def test_regions_that_are_not_there() -> None:
         return scipy.ndimage.sum(x, LABELS, [1, 9]) + scipy.ndimage.maximum(x, LABELS, [9, 1])
 
     np.testing.assert_allclose(fg.vjp(f, IMAGE)[0], f(IMAGE))
+    for name, absent in (("sum", 0.0), ("mean", np.nan), ("variance", np.nan), ("median", np.nan)):
+        alone = fg.vjp(lambda x, name=name: getattr(scipy.ndimage, name)(x, LABELS, 9) + x[0, 0], IMAGE)[0]
+        np.testing.assert_allclose(alone, absent + IMAGE[0, 0])
+    with pytest.raises(ValueError, match="zero-size array to reduction operation maximum"):
+        fg.vjp(lambda x: scipy.ndimage.maximum(x, LABELS, 9), IMAGE)
+    # SciPy's is that of another region.
+    with pytest.raises(UnsupportedFunctionError, match="median of a region without elements"):
+        fg.vjp(lambda x: scipy.ndimage.median(x, LABELS, [9, 1]), IMAGE)
     mean = fg.vjp(lambda x: scipy.ndimage.mean(x, LABELS, [9, 1]), IMAGE)[0]
     np.testing.assert_allclose(mean, [np.nan, IMAGE[LABELS == 1].mean()])
     with pytest.raises(UnsupportedFunctionError, match="traced labels"):

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.errors import ShapeError
 from funcgrad.ops.arrays.structure import reshape, shape_of
 from funcgrad.scipy.ndimage.arguments import is_traced, refused, scipys
+from funcgrad.source import Source, user_location
 from funcgrad.tracing.lists import asoperand
 from funcgrad.types import Array, ArrayLike, Arrays
 
@@ -51,6 +53,11 @@ class Regions:
         self.shape = wanted.shape or None
         self.places = [np.flatnonzero(known == label) for label in wanted.ravel()]
 
+    @property
+    def are_there(self) -> bool:
+        """Whether each region has an element."""
+        return all(places.size for places in self.places)
+
     def measured(self, x: Array, measure: Measure, absent: float) -> Array:
         """A measure of each region; `absent` where none of its elements is there, as SciPy has it."""
         flat = reshape(x, (int(np.prod(shape_of(x))),))
@@ -60,6 +67,19 @@ class Regions:
         if self.shape is None:
             return found[0]
         return reshape(np.stack(found), self.shape) if found else np.zeros(self.shape)
+
+    def require_present(self, name: str) -> None:
+        """Refuse regions without elements where SciPy has an error, or whatever element stands there."""
+        if self.are_there:
+            return
+        if name in ("maximum", "minimum") and self.shape is None:
+            raise ShapeError(
+                f"zero-size array to reduction operation {name} which has no identity",
+                source=Source(*user_location()),
+                remedy="The region that is asked for has no element.",
+            )
+        if name == "median" and self.shape is not None:
+            raise refused(f"{name} of a region without elements", "Ask for those that np.unique(labels) has.")
 
 
 def measurement(
@@ -71,7 +91,9 @@ def measurement(
         if not is_traced(input):
             return scipys(name)(input, labels, index)
         x = asoperand(input)
-        return Regions(name, x, labels, index).measured(x, measure, absent)
+        regions = Regions(name, x, labels, index)
+        regions.require_present(name)
+        return regions.measured(x, measure, absent)
 
     measured.__name__ = measured.__qualname__ = name
     measured.__doc__ = f"""{text}
@@ -98,7 +120,7 @@ standard_deviation = measurement(
 )
 maximum = measurement("maximum", "The largest element of regions.", "[0. 0. 1. 0.]", np.max)
 minimum = measurement("minimum", "The smallest element of regions.", "[1. 0. 0. 0.]", np.min)
-median = measurement("median", "The median of regions.", "[0. 1. 0. 0.]", np.median)
+median = measurement("median", "The median of regions.", "[0. 1. 0. 0.]", np.median, np.nan)
 
 
 def center_of_mass(input: ArrayLike, labels: ArrayLike = None, index: ArrayLike = None) -> Arrays:
